@@ -1,0 +1,3 @@
+//! candor: MCP tool annotations that tell the truth.
+
+pub mod serve;

@@ -1,0 +1,3 @@
+//! The reference server.
+
+pub mod demo;

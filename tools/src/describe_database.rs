@@ -1,0 +1,37 @@
+//! `describe_database`: TODO.
+
+use rmcp::{Json, handler::server::wrapper::Parameters, schemars, tool, tool_router};
+use serde::{Deserialize, Serialize};
+
+use crate::{Scope, ToolError, Toolbox, database::DatabaseReader};
+
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {}
+
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Output {}
+
+#[tool_router(router = describe_database_route, vis = "pub(crate)")]
+impl Toolbox {
+    /// TODO.
+    #[tool(
+        title = "Describe database",
+        annotations(
+            title = "Describe database",
+            read_only_hint = true,
+            destructive_hint = false,
+            idempotent_hint = true,
+            open_world_hint = false,
+        ),
+        meta = Scope::DatabaseRead.required()
+    )]
+    async fn describe_database(
+        handle: DatabaseReader,
+        Parameters(Params {}): Parameters<Params>,
+    ) -> Result<Json<Output>, ToolError> {
+        let _ = handle;
+        Ok(Json(Output {}))
+    }
+}
