@@ -65,9 +65,7 @@ impl Toolbox {
         match scope {
             Scope::RepoRead | Scope::RepoWrite | Scope::RepoDelete => self.repo.is_some(),
             Scope::NotesRead | Scope::NotesWrite => self.notes.is_some(),
-            Scope::DatabaseRead | Scope::DatabaseWrite | Scope::DatabaseAdmin => {
-                self.database.is_some()
-            }
+            Scope::DatabaseRead | Scope::DatabaseWrite | Scope::DatabaseAdmin => self.database.is_some(),
             Scope::ReportsRead | Scope::ReportsWrite => self.reports.is_some(),
             Scope::WebFetch => self.web.is_some(),
         }
