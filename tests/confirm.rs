@@ -316,3 +316,21 @@ fn execute_shows_how_many_rows_change_and_counts_them_again() {
         assert_eq!(count(&mut server), 0);
     }
 }
+
+#[test]
+fn a_call_that_is_cancelled_while_the_user_decides_changes_nothing() {
+    let demo = Demo::new();
+    let before = demo.refs();
+    let mut server = demo.serve(Era::Legacy, User::Accepts, &[]);
+    let id = server.begin("tools/call", json!({"name": "delete_branch", "arguments": delete(UNMERGED)}));
+    let question = loop {
+        let message = server.next().unwrap();
+        if message["method"] == "elicitation/create" {
+            break message;
+        }
+    };
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    server.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": User::Accepts.answer()}));
+    server.call("list_branches", json!({})).output();
+    assert_eq!(demo.refs(), before);
+}

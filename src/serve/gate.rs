@@ -186,7 +186,11 @@ impl Gate {
                 Ran::Asks(question) => question,
             };
             round += 1;
-            match self.house.desk.ask(who, &call, context, question, round).await {
+            let asked = self.house.desk.ask(who, &call, context, question, round);
+            let Some(asked) = context.ct.run_until_cancelled(asked).await else {
+                return (Outcome::Cancelled, Err(internal())); // never sent
+            };
+            match asked {
                 Ok(Asked::Later(questions)) => return (Outcome::Asked, Ok(questions.into())),
                 Ok(Asked::Now(Answer::Yes { subject, .. })) => confirmed = Some(Confirmed(subject)),
                 Ok(Asked::Now(Answer::No(why))) => return (Outcome::Unconfirmed, Ok(refusal(why))),
