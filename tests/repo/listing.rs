@@ -70,7 +70,7 @@ async fn a_listing_says_what_each_branch_is() {
     let release = page.branches.last().unwrap();
     assert_eq!(
         (release.head.as_str(), release.subject.as_deref()),
-        (tip.as_str(), Some("only here 0"))
+        (tip.as_str(), Some("only on release/1 0"))
     );
 }
 

@@ -141,7 +141,7 @@ impl World {
     pub(super) fn unmerged(&self, branch: &str, commits: usize) -> String {
         self.set(branch, &self.head("main"));
         (0..commits)
-            .map(|n| self.commit(branch, &format!("only here {n}")))
+            .map(|n| self.commit(branch, &format!("only on {branch} {n}")))
             .last()
             .unwrap()
     }
