@@ -12,12 +12,14 @@ pub(super) fn refusal(error: &Error) -> ToolError {
         (_, ErrorClass::Reference) if error.message().contains("corrupt") => ToolError::refused(
             "the repository's list of references is corrupt, nothing was changed; tell the operator",
         ),
-        (_, ErrorClass::Net) | (ErrorCode::Eof | ErrorCode::Timeout, _) => {
-            tracing::warn!(%error, "the remote cannot be reached");
-            ToolError::refused(
-                "the remote cannot be reached, or it ended the connection; try again later, or tell the operator",
-            )
-        }
         _ => ToolError::internal(error),
     }
+}
+
+/// A remote that doesn't answer, before anything was asked of it.
+pub(super) fn unreachable(error: &Error) -> ToolError {
+    tracing::warn!(%error, "the remote cannot be reached");
+    ToolError::refused(
+        "the remote cannot be reached or does not serve the repository, nothing was changed; try again later, or tell the operator",
+    )
 }

@@ -7,7 +7,7 @@ use git2::{Direction, Error, Oid, PushOptions, Remote, RemoteCallbacks, Reposito
 use super::{
     BranchName, CommitId, Repo, Start,
     direct::{clash, is_commit, keeps, moved, stands_on, start},
-    fault::refusal,
+    fault::{refusal, unreachable},
     loss,
     policy::{self, Change},
 };
@@ -52,7 +52,7 @@ pub(super) fn create(
     let mut remote = clone
         .find_remote(&repo.remote_name)
         .map_err(|error| refusal(&error))?;
-    let listed = Listed::now(&mut remote).map_err(|error| refusal(&error))?;
+    let listed = Listed::now(&mut remote).map_err(|error| unreachable(&error))?;
     clash(branch, listed.heads.keys().map(String::as_bytes))?;
     let at = |name: &str| listed.heads.get(name).copied();
     let commit = start(from, listed.default.as_deref(), at)?;
@@ -87,7 +87,7 @@ pub(super) fn delete(
     let mut remote = clone
         .find_remote(&repo.remote_name)
         .map_err(|error| refusal(&error))?;
-    let listed = Listed::now(&mut remote).map_err(|error| refusal(&error))?;
+    let listed = Listed::now(&mut remote).map_err(|error| unreachable(&error))?;
     keeps(repo, branch, listed.default.as_deref(), &[])?;
     let Some(&tip) = listed.heads.get(branch.as_str()) else {
         return Ok(None);
@@ -174,28 +174,24 @@ fn push(
         return Ok(Some(stood).filter(|oid| !oid.is_zero()));
     }
     // A refusal by the remote is known from its report alone, whatever the push itself returns.
-    match answer.take() {
-        Some(Some(reason)) => Err(ToolError::refused(format!(
+    if let Some(Some(reason)) = answer.take() {
+        return Err(ToolError::refused(format!(
             "the remote refused the change to `{branch}`, nothing was changed: \"{}\"; see `list_branches`, or ask the operator",
             visible(reason.as_bytes(), 120)
-        ))),
-        Some(None) => {
-            if let Err(error) = pushed {
-                // The remote did it; our own copy of its branches is stale until the next fetch.
-                tracing::warn!(%error, clone = ?clone.path(), "a remote-tracking branch was not updated");
-            }
+        )));
+    }
+    match (pushed, stood) {
+        (Err(error), None) => Err(unreachable(&error)),
+        (Err(error), Some(_)) => {
+            // The change was sent, so it may have been made: the caller looks.
+            tracing::warn!(%error, clone = ?clone.path(), "a push did not end as it should");
             Ok(old)
         }
-        None => match pushed {
-            Err(error) => Err(refusal(&error)),
-            Ok(()) => Err(ToolError::internal(
-                "the remote reported nothing about a push",
-            )),
-        },
+        (Ok(()), _) => Ok(old),
     }
 }
 
-/// Ask the remote whether the branch now stands where it should.
+/// Ask the remote whether the branch now stands where it should. Only this makes a push a success.
 fn verify(
     remote: &mut Remote<'_>,
     branch: &BranchName,
@@ -204,13 +200,13 @@ fn verify(
     let listed = Listed::now(remote).map_err(|error| {
         tracing::warn!(%error, "a change could not be verified");
         ToolError::refused(format!(
-            "the remote took the change to `{branch}` but could not be asked again whether it stands; try `list_branches` after a fetch"
+            "the change to `{branch}` was sent, but the remote cannot be asked whether it was made; look there before you repeat it"
         ))
     })?;
     if listed.heads.get(branch.as_str()).copied() == expected {
         return Ok(());
     }
     Err(ToolError::refused(format!(
-        "the remote took the change to `{branch}`, and then another program changed that branch again; look before you repeat"
+        "the change to `{branch}` was sent, but the remote shows another state of it; look there before you repeat it"
     )))
 }
