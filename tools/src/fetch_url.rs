@@ -60,8 +60,16 @@ impl Toolbox {
         web: WebReader,
         Parameters(Params { url }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
-        let Page { url, status, content_type, title, text, truncated, lossy, redirects } =
-            web.fetch(&url).await?;
+        let Page {
+            url,
+            status,
+            content_type,
+            title,
+            text,
+            truncated,
+            lossy,
+            redirects,
+        } = web.fetch(&url).await?;
         Ok(Json(Output {
             url,
             status,

@@ -9,6 +9,8 @@ mod address;
 mod connect;
 mod guard;
 mod html;
+mod page;
+mod reduce;
 mod text;
 
 use std::{
@@ -18,7 +20,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use reqwest::{
@@ -31,12 +33,11 @@ use tokio::{
     task::spawn_blocking,
     time::timeout,
 };
-use url::Url;
 
-pub use self::address::is_public;
+pub use self::{address::is_public, page::Page};
 use self::{
     guard::{Guard, Target, shown},
-    html::Budget,
+    page::Answer,
     text::{Kind, Media},
 };
 use crate::{OpenError, ToolError};
@@ -108,7 +109,9 @@ pub struct Web {
 
 impl fmt::Debug for Web {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Web").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("Web")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }
 
@@ -120,7 +123,10 @@ impl Web {
     /// If an allowed origin is not one.
     pub fn new(config: WebConfig) -> Result<Self, OpenError> {
         Self::with_lookup(config, |host| {
-            Ok((host, 0).to_socket_addrs()?.map(|address| address.ip()).collect())
+            Ok((host, 0)
+                .to_socket_addrs()?
+                .map(|address| address.ip())
+                .collect())
         })
     }
 
@@ -174,13 +180,14 @@ impl Web {
         permit: &Arc<OwnedSemaphorePermit>,
     ) -> Result<Response, ToolError> {
         let tls = self.tls.get_or_try_init(|| async {
-            let read = spawn_blocking(connect::tls).await.map_err(ToolError::internal)?;
+            let read = spawn_blocking(connect::tls)
+                .await
+                .map_err(ToolError::internal)?;
             read.map_err(ToolError::internal)
         });
         let tls = tls.await?.clone();
-        let client =
-            connect::client(target, &self.guard, &self.lookup, permit, tls, &self.config)
-                .map_err(ToolError::internal)?;
+        let client = connect::client(target, &self.guard, &self.lookup, permit, tls, &self.config)
+            .map_err(ToolError::internal)?;
         let response = client.get(target.url.clone()).send().await;
         let response = response.map_err(|error| connect::explain(&error, target))?;
         let other_end = response.remote_addr().map(|address| address.ip());
@@ -217,7 +224,14 @@ impl Web {
             truncated = chunk.len() > room;
             body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
         }
-        Ok(Answer { url: target.url, status, media, body, truncated, redirects })
+        Ok(Answer {
+            url: target.url,
+            status,
+            media,
+            body,
+            truncated,
+            redirects,
+        })
     }
 }
 
@@ -235,75 +249,6 @@ fn redirection(response: &Response) -> Result<Option<String>, ToolError> {
 
 fn header<'r>(response: &'r Response, name: &HeaderName) -> Option<&'r str> {
     std::str::from_utf8(response.headers().get(name)?.as_bytes()).ok()
-}
-
-/// A response before its body is understood.
-struct Answer {
-    url: Url,
-    status: u16,
-    media: Media,
-    body: Vec<u8>,
-    truncated: bool,
-    redirects: u32,
-}
-
-/// A fetched page. All of it comes from outside and deserves no trust.
-#[derive(Debug)]
-pub struct Page {
-    /// Where it was found in the end.
-    pub url: String,
-    /// HTTP status; an error status is a page like any other.
-    pub status: u16,
-    /// `type/subtype` in lower case, without parameters.
-    pub content_type: Option<String>,
-    /// The title of an HTML page.
-    pub title: Option<String>,
-    /// The text, without invisible characters; `None` if it is no text.
-    pub text: Option<String>,
-    /// A limit was reached and the text is not whole.
-    pub truncated: bool,
-    /// Some bytes were not valid in the text's charset and were replaced.
-    pub lossy: bool,
-    /// Redirects that were followed.
-    pub redirects: u32,
-}
-
-impl Answer {
-    /// Turn the body into text. Takes its time; `abandoned` ends it early.
-    fn read(self, config: &WebConfig, abandoned: &AtomicBool) -> Result<Page, ToolError> {
-        let mut page = Page {
-            url: self.url.to_string(),
-            status: self.status,
-            content_type: self.media.name.clone(),
-            title: None,
-            text: None,
-            truncated: self.truncated,
-            lossy: false,
-            redirects: self.redirects,
-        };
-        if self.media.kind == Kind::Other {
-            return Ok(page);
-        }
-        let Some((mut text, lossy)) = self.media.decode(&self.body, self.truncated) else {
-            return Ok(page);
-        };
-        if self.media.kind == Kind::Html {
-            let budget = Budget {
-                deadline: Instant::now() + config.render_timeout,
-                abandoned,
-                max_bytes: config.max_body_bytes,
-            };
-            let rendered = html::render(&text, &self.url, budget).map_err(ToolError::internal)?;
-            page.title = rendered.title.map(|title| text::visible(&title));
-            page.truncated |= rendered.truncated;
-            text = rendered.text;
-        }
-        text = text::visible(&text);
-        page.truncated |= text::cut(&mut text, config.max_text_bytes);
-        page.lossy = lossy;
-        page.text = Some(text);
-        Ok(page)
-    }
 }
 
 /// Fetches pages and changes nothing: GET is the only method it knows.
@@ -333,13 +278,15 @@ impl WebReader {
         };
         let permit = Arc::new(permit);
         let total = web.config.total_timeout;
-        let answer = timeout(total, web.request(url, &permit)).await.map_err(|_| {
-            let seconds = total.as_secs_f32();
-            ToolError::refused(format!(
-                "time limit: `{}` took longer than {seconds} s; try another url",
-                shown(url)
-            ))
-        })??;
+        let answer = timeout(total, web.request(url, &permit))
+            .await
+            .map_err(|_| {
+                let seconds = total.as_secs_f32();
+                ToolError::refused(format!(
+                    "time limit: `{}` took longer than {seconds} s; try another url",
+                    shown(url)
+                ))
+            })??;
         let guard = Abandon(Arc::default());
         let abandoned = Arc::clone(&guard.0);
         let reading = spawn_blocking(move || {

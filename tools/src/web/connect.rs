@@ -35,7 +35,12 @@ struct FilteringResolver {
 impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let host = name.as_str().to_owned();
-        let Self { lookup, guard, target, permit } = self;
+        let Self {
+            lookup,
+            guard,
+            target,
+            permit,
+        } = self;
         let (lookup, permit) = (Arc::clone(lookup), Arc::clone(permit));
         let (guard, port, allowed) = (Arc::clone(guard), target.port, target.allowed);
         Box::pin(async move {
@@ -46,9 +51,14 @@ impl Resolve for FilteringResolver {
             });
             let addresses: Vec<IpAddr> = found.await?.unwrap_or_default();
             if addresses.is_empty() {
-                return Err(refusal(format!("unknown host `{shown_host}`: check its spelling")));
+                return Err(refusal(format!(
+                    "unknown host `{shown_host}`: check its spelling"
+                )));
             }
-            if !addresses.iter().all(|&ip| guard.reachable(ip, port, allowed)) {
+            if !addresses
+                .iter()
+                .all(|&ip| guard.reachable(ip, port, allowed))
+            {
                 let reason = "it leads to an address that is not public";
                 return Err(refusal(format!("blocked address `{shown_host}`: {reason}")));
             }
@@ -107,7 +117,9 @@ pub(super) fn tls() -> Result<ClientConfig, rustls::Error> {
         Err(error) => {
             tracing::warn!(%error, "no trusted certificates found: https pages cannot be fetched");
             let none = RootCertStore::empty();
-            Ok(builder()?.with_root_certificates(none).with_no_client_auth())
+            Ok(builder()?
+                .with_root_certificates(none)
+                .with_no_client_auth())
         }
     }
 }
@@ -129,5 +141,7 @@ pub(super) fn explain(error: &reqwest::Error, target: &Target) -> ToolError {
         _ if error.is_connect() => "no connection".to_owned(),
         _ => "its answer is not valid http or broke off".to_owned(),
     };
-    ToolError::refused(format!("cannot fetch from `{host}`: {reason}; try again later or another url"))
+    ToolError::refused(format!(
+        "cannot fetch from `{host}`: {reason}; try again later or another url"
+    ))
 }
