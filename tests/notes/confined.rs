@@ -186,7 +186,7 @@ async fn a_file_swapped_for_a_link_or_a_pipe_in_the_last_moment_leads_nowhere() 
     let all = async {
         for _ in 0..3_000 {
             match folder.read("note").await {
-                Ok(text) => assert!(["plain", "plainx", ""].contains(&text.as_str()), "{text}"),
+                Ok(text) => assert_eq!(text.trim_end_matches('x'), "plain"),
                 Err(ToolError::Refused(_)) => {}
                 Err(error) => panic!("{error:?}"),
             }
@@ -262,7 +262,7 @@ async fn refusals_show_no_path_of_the_server() {
     ] {
         match result {
             Err(ToolError::Refused(text)) => {
-                assert!(!text.contains(root.trim_end_matches('/')), "{text}")
+                assert!(!text.contains(root.trim_end_matches('/')), "{text}");
             }
             other => panic!("{other:?}"),
         }

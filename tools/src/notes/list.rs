@@ -13,7 +13,7 @@ use crate::{
 
 /// One note of a listing.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, inline)]
 pub struct Note {
     /// Its name.
     pub name: String,
