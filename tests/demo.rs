@@ -1,4 +1,4 @@
-//! The demo workspace, judged by git and SQLite themselves.
+//! The demo workspace, as git and the database judge it.
 
 use std::{
     collections::BTreeMap,

@@ -26,9 +26,9 @@ pub struct DemoWorkspace {
     pub origin: PathBuf,
     /// A directory of Markdown notes.
     pub notes: PathBuf,
-    /// An SQLite database: customers, products, orders and their lines.
+    /// A database: customers, products, orders and their lines.
     pub database: PathBuf,
-    /// The SQLite file of reports, their views and comments.
+    /// The file of reports, their views and comments.
     pub reports: PathBuf,
 }
 
