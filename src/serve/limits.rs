@@ -38,6 +38,46 @@ pub struct Limits {
     /// Bytes of one message on stdio
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
     pub message_bytes: usize,
+
+    /// HTTP connections at once; more are turned away
+    #[arg(long, value_name = "COUNT", default_value_t = 512, value_parser = positive)]
+    pub connections: u32,
+
+    /// Seconds that a connection may take to send the head of a request, or stay idle before one
+    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    pub header_seconds: Seconds,
+
+    /// Bytes of the head of one HTTP request
+    #[arg(long, value_name = "BYTES", default_value_t = 32 << 10)]
+    pub header_bytes: usize,
+
+    /// Seconds that the body of an HTTP request may take to arrive
+    #[arg(long, value_name = "SECONDS", default_value = "15")]
+    pub body_seconds: Seconds,
+
+    /// Bytes of the body of one HTTP request
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    pub body_bytes: usize,
+
+    /// HTTP sessions of one caller; only clients older than protocol 2026-07-28 have any
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = positive)]
+    pub sessions_per_caller: u32,
+
+    /// HTTP sessions of all callers
+    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = positive)]
+    pub sessions_in_total: u32,
+
+    /// Seconds without a message after which an HTTP session ends
+    #[arg(long, value_name = "SECONDS", default_value = "300")]
+    pub session_seconds: Seconds,
+
+    /// Wrong tokens that one address may present in a minute; more are answered with 429
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = positive)]
+    pub wrong_tokens_per_minute: u32,
+
+    /// Seconds that running HTTP calls get to end when the server is told to stop
+    #[arg(long, value_name = "SECONDS", default_value = "5")]
+    pub drain_seconds: Seconds,
 }
 
 fn positive(text: &str) -> Result<u32, String> {

@@ -30,11 +30,13 @@ macro_rules! limits {
     (@type seconds) => { Seconds };
     (@type count) => { usize };
     (@type count32) => { u32 };
+    (@type count64) => { u64 };
     (@type bytes) => { usize };
     (@type bytes64) => { u64 };
     (@unit seconds) => { "SECONDS" };
     (@unit count) => { "COUNT" };
     (@unit count32) => { "COUNT" };
+    (@unit count64) => { "COUNT" };
     (@unit bytes) => { "BYTES" };
     (@unit bytes64) => { "BYTES" };
     (@from seconds $value:expr) => { Seconds($value) };
@@ -97,6 +99,25 @@ limits! {
         growth_bytes: bytes64 => growth_bytes,
         /// Bytes of memory for all SQLite work of the process
         sqlite_memory_bytes: bytes64 => memory_bytes,
+    }
+
+    ReportsOptions for ReportsLimits {
+        /// Calls that may wait for the reports
+        reports_queue: count => queue,
+        /// Time of a call on the reports, waiting included
+        reports_seconds: seconds => time,
+        /// Wait for a lock that another program holds on the reports
+        reports_lock_seconds: seconds => lock_time,
+        /// Bytes of a report's text that are returned
+        report_bytes: bytes => text_bytes,
+        /// Bytes of one comment
+        comment_bytes: bytes => comment_bytes,
+        /// Comments that are returned with a report
+        comments_shown: count => comments_shown,
+        /// Comments that a report may have
+        comments_per_report: count64 => comments_per_report,
+        /// Bytes that the reports file may grow to
+        reports_bytes: bytes64 => file_bytes,
     }
 
     WebOptions for WebConfig {
