@@ -42,6 +42,7 @@ impl Bench {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("shop.db");
         let connection = Connection::open(&file).unwrap();
+        connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
         connection.execute_batch(schema).unwrap();
         drop(connection);
         Self::opened(directory, file, limits)

@@ -144,7 +144,7 @@ impl Database {
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, &DatabaseLimits) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection, &DatabaseLimits) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
         let task = read::task(&limits);

@@ -31,7 +31,8 @@ fn is_read(action: AuthAction<'_>) -> bool {
             match name.as_str() {
                 "table_info" | "table_xinfo" | "table_list" | "index_list" | "index_info"
                 | "index_xinfo" | "foreign_key_list" => true,
-                "user_version" | "application_id" | "schema_version" | "encoding"
+                // Text indexes read `data_version`.
+                "data_version" | "user_version" | "application_id" | "schema_version" | "encoding"
                 | "page_count" | "page_size" | "freelist_count" | "collation_list"
                 | "function_list" => pragma_value.is_none(),
                 _ => false,
@@ -66,14 +67,15 @@ pub(super) fn changes(
 ) -> impl FnMut(AuthContext<'_>) -> Authorization {
     move |context| {
         let mut touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
-        if context.database_name == Some("temp") && !is_read(context.action) {
-            return Authorization::Deny;
-        }
         match context.action {
-            Insert { table_name } => touched.rows(table_name),
-            Update { table_name, .. } => touched.rows(table_name),
+            // ALTER TABLE looks for uses of a name in the temporary schema too. DEFENSIVE keeps
+            // callers from writing there.
+            Update { table_name: "sqlite_temp_master" | "sqlite_temp_schema", .. } => {}
+            other if context.database_name == Some("temp") => return answer(is_read(other)),
+            Insert { table_name } => touched.rows(table_name, |verbs| verbs.inserts = true),
+            Update { table_name, .. } => touched.rows(table_name, |verbs| verbs.updates = true),
             Delete { table_name } => {
-                touched.rows(table_name);
+                touched.rows(table_name, |verbs| verbs.deletes = true);
                 // SQLite empties a whole table without counting its rows, unless the authorizer
                 // says "ignore", which for a DELETE means: row by row, please. In a DROP TABLE,
                 // which asks the same, it would mean: skip.
@@ -104,7 +106,10 @@ pub(super) fn changes(
             CreateView { view_name: name } => touched.note("creates the view", name),
             DropIndex { index_name: name, .. } => touched.note("drops the index", name),
             DropTrigger { trigger_name: name, .. } => touched.note("drops the trigger", name),
-            DropView { view_name: name } => touched.note("drops the view", name),
+            DropView { view_name: name } => {
+                touched.dropped.insert(name.into());
+                touched.note("drops the view", name);
+            }
             Reindex { index_name: name } => touched.note("rebuilds the index", name),
             Analyze { table_name: name } => touched.note("gathers statistics about", name),
             Pragma { pragma_name, pragma_value: Some(_) }
@@ -141,13 +146,23 @@ pub(super) struct Counted {
     pub(super) inserted: u64,
     pub(super) updated: u64,
     pub(super) deleted: u64,
+    /// What was to be done to the table at all.
+    pub(super) verbs: Verbs,
+}
+
+/// Kinds of statement that name a table.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verbs {
+    pub(super) inserts: bool,
+    pub(super) updates: bool,
+    pub(super) deletes: bool,
 }
 
 impl Touched {
-    fn rows(&mut self, table: &str) {
+    fn rows(&mut self, table: &str, note: impl FnOnce(&mut Verbs)) {
         // Every change to the schema also writes here.
         if !matches!(table, "sqlite_master" | "sqlite_schema") {
-            self.tables.entry(table.into()).or_default();
+            note(&mut self.tables.entry(table.into()).or_default().verbs);
         }
     }
 
@@ -157,6 +172,11 @@ impl Touched {
 }
 
 impl Touched {
+    /// Whether the table itself is created, dropped or altered.
+    pub(super) fn schema(&self, table: &str) -> bool {
+        [&self.created, &self.dropped, &self.altered].iter().any(|names| names.contains(table))
+    }
+
     /// Every table in it.
     pub(super) fn names(&self) -> BTreeSet<String> {
         let named = self.created.iter().chain(&self.dropped).chain(&self.altered);

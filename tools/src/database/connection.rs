@@ -13,7 +13,7 @@ use rusqlite::{
     limits::Limit,
 };
 
-use super::{DatabaseLimits, authorizer, threads::Call};
+use super::{DatabaseLimits, authorizer, insert::quote, read::text, threads::Call};
 
 /// Virtual machine steps between two looks at the clock. A step can take milliseconds.
 const STEPS: i32 = 100;
@@ -26,9 +26,23 @@ pub(super) fn reader(file: &Path, limits: &DatabaseLimits) -> Result<Connection>
     connection.set_db_config(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.execute_batch("PRAGMA query_only = 1")?;
+    connect_virtual_tables(&connection)?;
     connection.authorizer(Some(authorizer::reads))?;
     narrow(&connection, limits)?;
     Ok(connection)
+}
+
+/// Some modules compile their writing statements when a table of theirs is first named, which the
+/// authorizer would refuse.
+fn connect_virtual_tables(connection: &Connection) -> Result<()> {
+    let mut names = connection
+        .prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")?;
+    let mut rows = names.query([])?;
+    while let Some(row) = rows.next()? {
+        // A module that is missing matters only to a statement that names its table.
+        let _ = connection.prepare(&format!("SELECT 1 FROM main.{}", quote(&text(row, 0)?)));
+    }
+    Ok(())
 }
 
 /// A connection for one write. Never kept: a fresh one has no state that another call left.

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     DatabaseLimits, authorizer,
-    authorizer::{Counted, Touched},
+    authorizer::{Counted, Touched, Verbs},
     cell::Cell,
     connection::watch,
     insert::{commit, quote},
@@ -45,7 +45,7 @@ pub struct TableChange {
 /// What a statement did, or would do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Executed {
-    /// Each table that it may have changed.
+    /// Each table that it changed.
     pub tables: Vec<TableChange>,
     /// What its RETURNING clause returned.
     pub returned: Option<RowSet>,
@@ -109,7 +109,7 @@ fn run(
     room: Room,
 ) -> Result<(Vec<TableChange>, Option<RowSet>), Fault> {
     let mut statement = statement::one(connection, sql)?;
-    if statement.readonly() {
+    if statement.readonly() || statement.is_explain() != 0 {
         return Err(Fault::refused("this statement only reads; use `query`"));
     }
     statement::bind(&mut statement, params)?;
@@ -138,8 +138,7 @@ fn run(
         }
         let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = touched.tables.get(&name).copied().unwrap_or_default();
-        let dropped = touched.dropped.contains(&name);
-        let whole = dropped || touched.altered.contains(&name);
+        let whole = touched.dropped.contains(&name) || touched.altered.contains(&name);
         let created = touched.created.contains(&name);
         drop(touched);
         let rows_before = before.get(&name).copied().flatten();
@@ -155,19 +154,31 @@ fn run(
         };
         changes.push(TableChange { table: name, rows_before, rows_after, rows_changed });
     }
-    attribute(&mut changes, total);
+    let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
+    attribute(&mut changes, total, &tables_after, &touched);
+    // Compiling a statement names every table that a trigger or a foreign key might reach.
+    changes.retain(|change| !change.is_none() || touched.schema(&change.table));
     Ok((changes, has_columns.then_some(set)))
 }
 
-/// SQLite reports the rows of WITHOUT ROWID tables only in its total. Where one table is left
-/// without a number, the rest is that table's.
-fn attribute(changes: &mut [TableChange], total: u64) {
+/// SQLite reports the rows of WITHOUT ROWID tables only in its total, without those that a
+/// REPLACE removes. Where one table is left without a number, the rest is that table's.
+fn attribute(changes: &mut [TableChange], total: u64, kinds: &Kinds, touched: &Touched) {
     let known: u64 = changes.iter().filter_map(|change| change.rows_changed).sum();
     let mut unknown = changes.iter_mut().filter(|change| change.rows_changed.is_none());
-    if let (Some(change), None) = (unknown.next(), unknown.next()) {
-        // A REPLACE removes rows that the total does not count.
-        change.rows_changed = Some(total.saturating_sub(known));
+    let (Some(change), None) = (unknown.next(), unknown.next()) else { return };
+    let rest = total.saturating_sub(known);
+    let (Some(before), Some(after)) = (change.rows_before, change.rows_after) else { return };
+    if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
+        return;
     }
+    let replaced = match touched.tables.get(&change.table).map(|counted| counted.verbs) {
+        Some(Verbs { inserts: true, updates: false, deletes: false }) => before + rest,
+        Some(Verbs { inserts: false, updates: true, deletes: false }) => before,
+        Some(Verbs { inserts: false, updates: false, deletes: true }) => after,
+        _ => return,
+    };
+    change.rows_changed = Some(rest + replaced.saturating_sub(after));
 }
 
 /// What kind of table a name stands for.
@@ -263,6 +274,10 @@ fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touche
 }
 
 impl TableChange {
+    fn is_none(&self) -> bool {
+        self.rows_changed == Some(0) && self.rows_before == self.rows_after
+    }
+
     /// Rows fewer than before.
     fn removed(&self) -> Option<i128> {
         Some(i128::from(self.rows_before?) - i128::from(self.rows_after.unwrap_or(0)))

@@ -13,7 +13,7 @@ use super::{
     cell::Cell,
     connection::{unwatch, watch},
     read::{columns, text},
-    refusal::{Fault, Task, message, shown},
+    refusal::{Fault, Task, code, message, shown},
     threads::Call,
 };
 
@@ -80,7 +80,7 @@ pub(super) fn insert(
         for (place, cell) in row.values().enumerate() {
             statement.raw_bind_parameter(place + 1, cell)?;
         }
-        let inserted = statement.raw_execute().map_err(|error| match error.sqlite_error_code() {
+        let inserted = statement.raw_execute().map_err(|error| match code(&error) {
             Some(ErrorCode::ConstraintViolation) => refused(&message(&error)),
             _ => error.into(),
         })?;

@@ -3,14 +3,14 @@
 use std::{path::Path, sync::Arc};
 
 use rmcp::schemars;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, ErrorCode, Row, types::ValueRef};
 use serde::Serialize;
 
 use super::{
     DatabaseLimits,
     cell::Cell,
     connection,
-    refusal::{Fault, Task},
+    refusal::{Fault, Task, code},
     statement::{self, Room, RowSet},
     threads::Call,
 };
@@ -37,13 +37,37 @@ pub(super) fn with_reader<T>(
     file: &Path,
     limits: &DatabaseLimits,
     call: &Arc<Call>,
-    work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    work: impl Fn(&Connection) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let identity = FileIdentity::of(file);
-    let mut kept = match slot.take() {
-        Some(kept) if kept.file == identity => kept,
-        _ => Kept { connection: connection::reader(file, limits)?, file: identity },
-    };
+    let mut done = None;
+    if let Some(kept) = slot.take().filter(|kept| kept.file == identity) {
+        match run(kept, slot, call, &work) {
+            // Another program may have changed the schema: a view that is larger than a statement
+            // may be here, a virtual table. Those are read before limits and authorizer are set.
+            Err(Fault::Sql(error))
+                if matches!(
+                    code(&error),
+                    Some(
+                        ErrorCode::DatabaseCorrupt
+                            | ErrorCode::AuthorizationForStatementDenied
+                    )
+                ) => {}
+            other => done = Some(other),
+        }
+    }
+    done.unwrap_or_else(|| {
+        let connection = connection::reader(file, limits)?;
+        run(Kept { connection, file: identity }, slot, call, &work)
+    })
+}
+
+fn run<T>(
+    mut kept: Kept,
+    slot: &mut Option<Kept>,
+    call: &Arc<Call>,
+    work: impl Fn(&Connection) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     connection::watch(&mut kept.connection, call)?;
     let done = work(&kept.connection)?;
     if kept.connection.is_autocommit() {
@@ -189,7 +213,7 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
             not_null: row.get(2)?,
             primary_key: row.get(3)?,
             default: match row.get_ref(4)? {
-                rusqlite::types::ValueRef::Null => None,
+                ValueRef::Null => None,
                 _ => Some(text(row, 4)?),
             },
             generated: row.get::<_, i64>(5)? != 0,
@@ -241,8 +265,8 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
 /// A text of the schema; what isn't UTF-8 in it is replaced.
 pub(super) fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     Ok(match row.get_ref(index)? {
-        rusqlite::types::ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        rusqlite::types::ValueRef::Null => String::new(),
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Null => String::new(),
         other => format!("{other:?}"),
     })
 }

@@ -48,7 +48,7 @@ impl Fault {
             Self::Tool(error) => return error,
             Self::Sql(error) => error,
         };
-        let Some(code) = error.sqlite_error_code() else {
+        let Some(code) = code(&error) else {
             return ToolError::internal(error);
         };
         let text = match code {
@@ -101,6 +101,14 @@ impl Task {
 
     fn refused(&self, text: &str) -> ToolError {
         ToolError::refused(format!("{text}{}", self.state))
+    }
+}
+
+/// SQLite's code, which rusqlite's own accessor leaves out for errors that name a place in the SQL.
+pub(super) fn code(error: &Error) -> Option<ErrorCode> {
+    match error {
+        Error::SqliteFailure(error, _) | Error::SqlInputError { error, .. } => Some(error.code),
+        _ => None,
     }
 }
 
