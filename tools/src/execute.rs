@@ -76,6 +76,10 @@ impl Toolbox {
             rows: set.rows,
             truncated: set.truncated,
         });
-        Ok(Json(Output { affected_rows, tables: done.tables, returned }))
+        Ok(Json(Output {
+            affected_rows,
+            tables: done.tables,
+            returned,
+        }))
     }
 }

@@ -15,11 +15,11 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    DatabaseLimits, authorizer,
-    authorizer::{Counted, Touched, Verbs},
+    DatabaseLimits,
+    authorizer::{self, Counted, NOBODY, Touched, Verbs},
     cell::Cell,
-    connection::watch,
-    insert::{commit, quote},
+    connection::{commit, watch},
+    insert::quote,
     read::text,
     refusal::{Fault, Task, shown},
     statement::{self, Room, RowSet},
@@ -89,14 +89,22 @@ pub(super) fn execute(
         }
     }))?;
 
-    let room = Room { rows: limits.rows, bytes: limits.result_bytes };
+    let room = Room {
+        rows: limits.rows,
+        bytes: limits.result_bytes,
+    };
     let (tables, returned) = run(&connection, &touched, sql, params, room)?;
     let question = {
         let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
         question(sql, params, &tables, &touched)
     };
-    let executed = Executed { tables, returned, question };
+    let executed = Executed {
+        tables,
+        returned,
+        question,
+    };
     agree(&executed)?;
+    connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
     Ok(executed)
 }
@@ -114,7 +122,10 @@ fn run(
     }
     statement::bind(&mut statement, params)?;
     let tables_before = Kinds::read(connection)?;
-    let names = touched.lock().unwrap_or_else(PoisonError::into_inner).names();
+    let names = touched
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .names();
     let before: BTreeMap<_, _> = names
         .into_iter()
         .map(|name| (name.clone(), rows(connection, &tables_before, &name)))
@@ -129,10 +140,17 @@ fn run(
 
     let tables_after = Kinds::read(connection)?;
     // The counting that follows must not add to what is counted.
-    let names = touched.lock().unwrap_or_else(PoisonError::into_inner).names();
+    let names = touched
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .names();
     let mut changes = Vec::new();
     for name in names {
-        let kind = tables_after.0.get(&name).or_else(|| tables_before.0.get(&name)).copied();
+        let kind = tables_after
+            .0
+            .get(&name)
+            .or_else(|| tables_before.0.get(&name))
+            .copied();
         if matches!(kind, Some(Kind::View | Kind::Shadow)) {
             continue;
         }
@@ -152,7 +170,12 @@ fn run(
         } else {
             None
         };
-        changes.push(TableChange { table: name, rows_before, rows_after, rows_changed });
+        changes.push(TableChange {
+            table: name,
+            rows_before,
+            rows_after,
+            rows_changed,
+        });
     }
     let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
     attribute(&mut changes, total, &tables_after, &touched);
@@ -164,18 +187,43 @@ fn run(
 /// SQLite reports the rows of WITHOUT ROWID tables only in its total, without those that a
 /// REPLACE removes. Where one table is left without a number, the rest is that table's.
 fn attribute(changes: &mut [TableChange], total: u64, kinds: &Kinds, touched: &Touched) {
-    let known: u64 = changes.iter().filter_map(|change| change.rows_changed).sum();
-    let mut unknown = changes.iter_mut().filter(|change| change.rows_changed.is_none());
-    let (Some(change), None) = (unknown.next(), unknown.next()) else { return };
+    let known: u64 = changes
+        .iter()
+        .filter_map(|change| change.rows_changed)
+        .sum();
+    let mut unknown = changes
+        .iter_mut()
+        .filter(|change| change.rows_changed.is_none());
+    let (Some(change), None) = (unknown.next(), unknown.next()) else {
+        return;
+    };
     let rest = total.saturating_sub(known);
-    let (Some(before), Some(after)) = (change.rows_before, change.rows_after) else { return };
+    let (Some(before), Some(after)) = (change.rows_before, change.rows_after) else {
+        return;
+    };
     if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
         return;
     }
-    let replaced = match touched.tables.get(&change.table).map(|counted| counted.verbs) {
-        Some(Verbs { inserts: true, updates: false, deletes: false }) => before + rest,
-        Some(Verbs { inserts: false, updates: true, deletes: false }) => before,
-        Some(Verbs { inserts: false, updates: false, deletes: true }) => after,
+    let replaced = match touched
+        .tables
+        .get(&change.table)
+        .map(|counted| counted.verbs)
+    {
+        Some(Verbs {
+            inserts: true,
+            updates: false,
+            deletes: false,
+        }) => before + rest,
+        Some(Verbs {
+            inserts: false,
+            updates: true,
+            deletes: false,
+        }) => before,
+        Some(Verbs {
+            inserts: false,
+            updates: false,
+            deletes: true,
+        }) => after,
         _ => return,
     };
     change.rows_changed = Some(rest + replaced.saturating_sub(after));
@@ -232,13 +280,20 @@ impl Counted {
 
     /// Rows that a REPLACE clause removed, which SQLite reports nowhere.
     fn replaced(self, before: Option<u64>, after: Option<u64>) -> u64 {
-        let (Some(before), Some(after)) = (before, after) else { return 0 };
-        (before + self.inserted).saturating_sub(self.deleted).saturating_sub(after)
+        let (Some(before), Some(after)) = (before, after) else {
+            return 0;
+        };
+        (before + self.inserted)
+            .saturating_sub(self.deleted)
+            .saturating_sub(after)
     }
 }
 
 fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touched) -> Question {
-    let mut text = format!("Run this statement on the database?\n\n    {}\n", shown(sql, 1_000));
+    let mut text = format!(
+        "Run this statement on the database?\n\n    {}\n",
+        shown(sql, 1_000)
+    );
     let params = serde_json::to_string(params).unwrap_or_default();
     if params != "[]" {
         let _ = writeln!(text, "    with {}", shown(&params, 500));
@@ -266,10 +321,12 @@ fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touche
         .collect();
     let exact = serde_json::to_string(&(sql, params, counts, &touched.notes)).unwrap_or_default();
     let digest = Sha256::digest(exact.as_bytes());
-    let subject = digest.iter().fold(String::from("execute "), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let subject = digest
+        .iter()
+        .fold(String::from("execute "), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
     Question { subject, text }
 }
 

@@ -20,7 +20,11 @@ const READS_ONLY: &str = "one statement only, and only one that reads; to add ro
                           `insert_rows`, for any other change `execute`";
 
 pub(super) fn task(limits: &DatabaseLimits) -> Task {
-    Task { time: limits.query_time, denied: READS_ONLY, state: "" }
+    Task {
+        time: limits.query_time,
+        denied: READS_ONLY,
+        state: "",
+    }
 }
 
 /// The connection that a reader thread keeps, and the file that it has open.
@@ -48,17 +52,22 @@ pub(super) fn with_reader<T>(
             Err(Fault::Sql(error))
                 if matches!(
                     code(&error),
-                    Some(
-                        ErrorCode::DatabaseCorrupt
-                            | ErrorCode::AuthorizationForStatementDenied
-                    )
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::AuthorizationForStatementDenied)
                 ) => {}
             other => done = Some(other),
         }
     }
     done.unwrap_or_else(|| {
         let connection = connection::reader(file, limits)?;
-        run(Kept { connection, file: identity }, slot, call, &work)
+        run(
+            Kept {
+                connection,
+                file: identity,
+            },
+            slot,
+            call,
+            &work,
+        )
     })
 }
 
@@ -84,7 +93,9 @@ impl FileIdentity {
     #[cfg(unix)]
     fn of(file: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        file.symlink_metadata().ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
+        file.symlink_metadata()
+            .ok()
+            .map(|metadata| Self(metadata.dev(), metadata.ino()))
     }
 
     #[cfg(not(unix))]
@@ -176,7 +187,10 @@ pub(super) fn describe(
          ORDER BY name",
     )?;
     let mut rows = statement.query([])?;
-    let mut description = Description { tables: Vec::new(), truncated: false };
+    let mut description = Description {
+        tables: Vec::new(),
+        truncated: false,
+    };
     let mut left = limits.result_bytes;
     while let Some(row) = rows.next()? {
         let (name, kind) = (text(row, 0)?, text(row, 1)?);
@@ -187,7 +201,13 @@ pub(super) fn describe(
         };
         let unique = unique(connection, &name)?;
         let foreign_keys = foreign_keys(connection, &name)?;
-        let table = Table { name, kind, columns, unique, foreign_keys };
+        let table = Table {
+            name,
+            kind,
+            columns,
+            unique,
+            foreign_keys,
+        };
         let bytes = serde_json::to_string(&table).map_or(usize::MAX, |json| json.len());
         if description.tables.len() == limits.described_tables || bytes > left {
             description.truncated = true;
@@ -252,7 +272,15 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
         if keys.last().is_none_or(|(last, _)| *last != id) {
             let (table, on_delete) = (text(row, 1)?, text(row, 2)?);
             let (columns, references) = (Vec::new(), Vec::new());
-            keys.push((id, ForeignKey { columns, table, references, on_delete }));
+            keys.push((
+                id,
+                ForeignKey {
+                    columns,
+                    table,
+                    references,
+                    on_delete,
+                },
+            ));
         }
         if let Some((_, key)) = keys.last_mut() {
             key.columns.push(from);

@@ -96,7 +96,9 @@ impl Task {
 
     pub(crate) fn out_of_time(&self) -> ToolError {
         let limit = self.time.as_secs_f64();
-        self.refused(&format!("stopped at the time limit of {limit} s; ask for less at a time"))
+        self.refused(&format!(
+            "stopped at the time limit of {limit} s; ask for less at a time"
+        ))
     }
 
     fn refused(&self, text: &str) -> ToolError {
