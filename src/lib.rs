@@ -1,3 +1,23 @@
 //! candor: MCP tool annotations that tell the truth.
+//!
+//! A tool of an MCP server may carry four hints: `readOnlyHint`, `destructiveHint`,
+//! `idempotentHint`, `openWorldHint`. Clients use them to decide when to ask their user. This crate
+//! is the server whose hints are true; the tools themselves are in [`candor_tools`].
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`serve`] | the reference server: gate, grants, confirmation, limits, audit, transports, demo workspace |
+//! | [`catalog`] | the inventory as tables and JSON |
+//!
+//! # Invariants
+//!
+//! 1. `candor-tools` knows nothing of transports, grants or clients. A tool gets a handle that can
+//!    do no more than the tool needs.
+//! 2. Only [`serve::gate`] decides whether a tool runs.
+//! 3. [`candor_tools::inventory`] is the only inventory: no second list of names, hints or scopes.
+//! 4. Hints never grant anything. A caller's scopes come from the operator.
+//! 5. Only a transport writes to standard output when serving.
+//! 6. A tool that panics still gets its caller a reply.
 
+pub mod catalog;
 pub mod serve;

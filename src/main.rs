@@ -1,1 +1,104 @@
-fn main() {}
+//! Arguments, logging to standard error, and which instrument plays.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "commands other than `serve` print their results")]
+
+use std::{path::PathBuf, process::ExitCode};
+
+use candor::{catalog, serve};
+use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+/// MCP tool annotations that tell the truth
+#[derive(Parser)]
+#[command(name = "candor", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the fifteen annotated tools over stdio, or over HTTP with --http
+    Serve(Box<serve::Options>),
+    /// Print the tools with their annotations, scopes and files
+    Tools(ToolsArgs),
+    /// Lay out the demo workspace in a directory of your own
+    Demo {
+        /// A directory that is empty or does not exist yet
+        dir: PathBuf,
+    },
+    /// Make tokens for --tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+}
+
+#[derive(Args)]
+struct ToolsArgs {
+    /// As JSON: each tool as clients see it, with its scope and its file
+    #[arg(long)]
+    json: bool,
+    /// As the table in the README
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+#[derive(Subcommand)]
+enum TokenCommand {
+    /// Print a new token, and the lines for the tokens file that let it in
+    New(serve::tokens::New),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log_to_stderr();
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("candor: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
+    match command {
+        Command::Serve(options) => serve::run(*options),
+        Command::Tools(ToolsArgs { json, markdown }) => {
+            let (_, tools) = candor_tools::inventory();
+            match (json, markdown) {
+                (true, _) => println!("{:#}", catalog::json(&tools)),
+                (_, true) => print!("{}", catalog::markdown(&tools)),
+                _ => print!("{}", catalog::table(&tools)),
+            }
+            Ok(())
+        }
+        Command::Demo { dir } => {
+            let workspace = serve::demo::lay_out(&dir)?;
+            print!("{workspace}");
+            Ok(())
+        }
+        Command::Token(TokenCommand::New(new)) => {
+            print!("{}", new.make()?);
+            Ok(())
+        }
+    }
+}
+
+/// Standard output belongs to the transport. `CANDOR_LOG` takes a filter such as `debug`; rmcp
+/// logs whole messages from `debug` on, so it stays at warnings unless named.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("CANDOR_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = match "rmcp=warn".parse() {
+        Ok(quiet) if std::env::var("CANDOR_LOG").is_ok_and(|filter| filter.contains("rmcp")) => {
+            let _: tracing_subscriber::filter::Directive = quiet;
+            filter
+        }
+        Ok(quiet) => filter.add_directive(quiet),
+        Err(_) => filter,
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_target(false)
+        .init();
+}

@@ -9,8 +9,7 @@ mod reports;
 mod repository;
 
 use std::{
-    fmt::Display,
-    fs, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -48,13 +47,33 @@ impl DemoWorkspace {
 
 const NOTES: [(&str, &str); 4] = [
     ("welcome.md", include_str!("demo/notes/welcome.md")),
-    (
-        "release-checklist.md",
-        include_str!("demo/notes/release-checklist.md"),
-    ),
+    ("release-checklist.md", include_str!("demo/notes/release-checklist.md")),
     ("ideas.md", include_str!("demo/notes/ideas.md")),
     ("standup.md", include_str!("demo/notes/standup.md")),
 ];
+
+/// What lies where, and how to serve it.
+impl fmt::Display for DemoWorkspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { repo, origin, notes, database, reports } = self;
+        let [repo, origin, notes, database, reports] = [repo, origin, notes, database, reports].map(|path| word(path));
+        writeln!(f, "The demo workspace:\n")?;
+        writeln!(f, "  repository  {repo}")?;
+        writeln!(f, "  its remote  {origin}")?;
+        writeln!(f, "  notes       {notes}")?;
+        writeln!(f, "  database    {database}")?;
+        writeln!(f, "  reports     {reports}\n")?;
+        writeln!(f, "To serve it:\n")?;
+        writeln!(f, "  candor serve --repo {repo} --notes {notes} --database {database} --reports {reports}")
+    }
+}
+
+/// A path as one word of a shell command.
+fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |char: char| char.is_alphanumeric() || "/._-+:@%,".contains(char);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
 
 /// Lay out the demo workspace in a directory, which is created if need be.
 ///
@@ -64,17 +83,10 @@ const NOTES: [(&str, &str); 4] = [
 pub fn lay_out(dir: &Path) -> Result<DemoWorkspace, OpenError> {
     claim(dir)?;
     let workspace = DemoWorkspace::at(dir);
-    let DemoWorkspace {
-        repo,
-        origin,
-        notes,
-        database,
-        reports,
-    } = &workspace;
+    let DemoWorkspace { repo, origin, notes, database, reports } = &workspace;
     repository::lay_out(repo, origin).map_err(|cause| failed(origin, cause))?;
     write_notes(notes).map_err(|cause| failed(notes, cause))?;
-    write_database(database, &[include_str!("demo/shop.sql")])
-        .map_err(|cause| failed(database, cause))?;
+    write_database(database, &[include_str!("demo/shop.sql")]).map_err(|cause| failed(database, cause))?;
     reports::lay_out(reports).map_err(|cause| failed(reports, cause))?;
     Ok(workspace)
 }
@@ -84,9 +96,7 @@ fn claim(dir: &Path) -> Result<(), OpenError> {
     let shown = dir.display();
     match fs::read_dir(dir).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(OpenError(format!(
-            "`{shown}` is not empty; name a new or empty directory"
-        ))),
+        Ok(false) => Err(OpenError(format!("`{shown}` is not empty; name a new or empty directory"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(dir).map_err(|cause| failed(dir, cause))
         }
@@ -94,26 +104,20 @@ fn claim(dir: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn failed(path: &Path, cause: impl Display) -> OpenError {
+fn failed(path: &Path, cause: impl fmt::Display) -> OpenError {
     let shown = path.display();
-    OpenError(format!(
-        "cannot lay out `{shown}`: {cause}; name a new directory that you may write to"
-    ))
+    OpenError(format!("cannot lay out `{shown}`: {cause}; name a new directory that you may write to"))
 }
 
 fn write_notes(dir: &Path) -> io::Result<()> {
     fs::create_dir(dir)?;
-    NOTES
-        .iter()
-        .try_for_each(|(name, text)| fs::write(dir.join(name), text))
+    NOTES.iter().try_for_each(|(name, text)| fs::write(dir.join(name), text))
 }
 
 /// A new database, filled by scripts.
 fn write_database(path: &Path, scripts: &[&str]) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA foreign_keys = ON; BEGIN")?;
-    scripts
-        .iter()
-        .try_for_each(|script| connection.execute_batch(script))?;
+    scripts.iter().try_for_each(|script| connection.execute_batch(script))?;
     connection.execute_batch("COMMIT")
 }

@@ -48,11 +48,9 @@ impl IntoCallToolResult for ToolError {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
         match self {
             Self::Refused(text) => Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into()),
-            Self::Confirm(question) => Err(ErrorData::new(
-                CONFIRM,
-                "the user must confirm this call",
-                serde_json::to_value(question).ok(),
-            )),
+            Self::Confirm(question) => {
+                Err(ErrorData::new(CONFIRM, "the user must confirm this call", serde_json::to_value(question).ok()))
+            }
             Self::Internal(cause) => {
                 tracing::error!(cause, "a tool failed");
                 Err(ErrorData::internal_error("internal error", None))
