@@ -5,9 +5,14 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use candor::serve::demo::{DemoWorkspace, lay_out};
+use candor_tools::{
+    notes::{Notes, NotesConfig, NotesReader},
+    reports::{ReportName, Reports, ReportsAdder, ReportsConfig},
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -129,15 +134,28 @@ fn the_shop_is_sound_and_plausible() {
     assert_eq!(one("SELECT count(*) FROM pragma_table_xinfo('order_lines') WHERE hidden <> 0"), 1);
 }
 
-#[test]
-fn there_are_notes_and_reports() {
+#[tokio::test]
+async fn the_notes_and_reports_are_there_for_the_tools() {
     let (_dir, workspace) = fresh();
-    let mut notes: Vec<_> = fs::read_dir(&workspace.notes).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    notes.sort();
-    assert_eq!(notes, ["ideas.md", "release-checklist.md", "standup.md", "welcome.md"]);
-    let reports = Connection::open(&workspace.reports).unwrap();
-    let count: i64 = reports.query_row("SELECT count(*) FROM reports", [], |row| row.get(0)).unwrap();
-    assert_eq!(count, 3);
+    let notes = Notes::open(NotesConfig { dir: workspace.notes, ..NotesConfig::default() }).unwrap();
+    let listed = NotesReader::new(Arc::new(notes)).list(None).await.unwrap();
+    let names: Vec<_> =
+        listed.notes.iter().map(|note| (note.name.as_str(), note.modified.as_deref().unwrap())).collect();
+    let expected = [
+        ("ideas.md", "2026-03-05T08:30:00Z"),
+        ("release-checklist.md", "2026-03-04T08:30:00Z"),
+        ("standup.md", "2026-03-06T08:30:00Z"),
+        ("welcome.md", "2026-03-03T08:30:00Z"),
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(listed.other_entries, 0);
+    let config = ReportsConfig { file: workspace.reports, ..ReportsConfig::default() };
+    let reports = ReportsAdder::new(Arc::new(Reports::open(config).unwrap()));
+    for name in ["2026-03-sales", "2026-03-stock", "label-incident"] {
+        let view = reports.view(ReportName(name.to_owned())).await.unwrap();
+        assert_eq!((view.number, view.comment_count), (1, 0), "{name}");
+        assert!(view.text.starts_with(&format!("# {}\n", view.title)), "{name}");
+    }
 }
 
 #[test]
@@ -166,7 +184,7 @@ fn a_workspace_says_where_everything_is_and_how_to_serve_it() {
 fn two_layouts_are_equal_file_by_file() {
     let (first, _) = fresh();
     let (second, _) = fresh();
-    // Only times of files differ; they are not part of what is compared.
+    // Only times of files in the repositories and of the databases differ; they are not compared.
     let (first, second) = (files(first.path()), files(second.path()));
     assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
     for (path, bytes) in &first {
