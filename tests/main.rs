@@ -17,6 +17,7 @@ mod gate;
 mod generated;
 mod inventory;
 mod notes;
+mod readme;
 mod repo;
 mod reports;
 mod stdio;

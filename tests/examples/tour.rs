@@ -46,6 +46,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Characters of a reply that are shown.
+const SHOWN: usize = 300;
+
 fn chapter(title: &str) {
     println!("\n== {title}\n");
 }
@@ -76,7 +79,8 @@ impl Client {
         }
         let reply = result["content"][0]["text"].as_str().unwrap_or_default();
         let mark = if result["isError"] == true { "refused: " } else { "" };
-        println!("<- {mark}{reply}\n");
+        let more = if reply.chars().count() > SHOWN { "…" } else { "" };
+        println!("<- {mark}{}{more}\n", reply.chars().take(SHOWN).collect::<String>());
         Ok(())
     }
 
