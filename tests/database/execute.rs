@@ -55,9 +55,9 @@ const WIDE: &str = "
     CREATE VIRTUAL TABLE words USING fts5(word);
     INSERT INTO words VALUES ('one'), ('two');";
 
-#[tokio::test]
-async fn what_a_statement_changes_is_counted_in_every_table() {
-    for (sql, expected) in [
+/// Statements, with table, rows before, after and changed.
+fn changes() -> Vec<(&'static str, Value)> {
+    vec![
         (
             "UPDATE purchase SET cents = 1",
             json!([["purchase", 3, 3, 3]]),
@@ -150,7 +150,12 @@ async fn what_a_statement_changes_is_counted_in_every_table() {
         ("CREATE TABLE fresh (a)", json!([["fresh", null, 0, 0]])),
         ("CREATE INDEX i ON customer (name)", json!([])),
         ("PRAGMA user_version = 3", json!([])),
-    ] {
+    ]
+}
+
+#[tokio::test]
+async fn what_a_statement_changes_is_counted_in_every_table() {
+    for (sql, expected) in changes() {
         let bench = Bench::new(&format!("{SHOP}{WIDE}"));
         let bytes = bench.bytes();
         let asked = bench.asked(sql).await;

@@ -30,7 +30,7 @@ fn dump(bench: &Bench) -> String {
         let mut rows = all.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for column in 0..width {
-                dump.push_str(&format!("{table} {:?} ", row.get_ref(column).unwrap()));
+                dump += &format!("{table} {:?} ", row.get_ref(column).unwrap());
             }
             dump.push('\n');
         }
@@ -175,7 +175,7 @@ async fn what_is_no_ordinary_table_is_refused() {
     for (table, expected) in [
         ("v", "is a view"),
         ("f", "virtual"),
-        ("f_data", "shadow"),
+        ("f_data", "part of one"),
         ("sqlite_schema", "no table"),
         ("sqlite_master", "no table"),
         ("sqlite_sequence", "no table"),

@@ -7,7 +7,11 @@ use std::{
 };
 
 use rusqlite::hooks::{
-    AuthAction::{self, *},
+    AuthAction::{
+        self, AlterTable, Analyze, CreateIndex, CreateTable, CreateTrigger, CreateView,
+        CreateVtable, Delete, DropIndex, DropTable, DropTrigger, DropView, DropVtable, Function,
+        Insert, Pragma, Read, Recursive, Reindex, Select, Update,
+    },
     AuthContext, Authorization,
 };
 
@@ -110,7 +114,7 @@ pub(super) fn changes(
             CreateTable { table_name } => {
                 touched.created.insert(table_name.into());
             }
-            DropTable { table_name } => {
+            DropTable { table_name } | DropVtable { table_name, .. } => {
                 touched.dropped.insert(table_name.into());
             }
             AlterTable { table_name, .. } => {
@@ -124,9 +128,6 @@ pub(super) fn changes(
                     return Authorization::Deny;
                 }
                 touched.created.insert(table_name.into());
-            }
-            DropVtable { table_name, .. } => {
-                touched.dropped.insert(table_name.into());
             }
             CreateIndex {
                 index_name: name, ..
