@@ -555,6 +555,22 @@ async fn reads_go_on_while_a_write_waits_for_the_user() {
 }
 
 #[tokio::test]
+async fn asking_does_not_even_write_the_same_bytes_again() {
+    let bench = Bench::new(
+        "CREATE TABLE large AS WITH RECURSIVE n(i) AS
+             (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000)
+         SELECT i, hex(zeroblob(500)) AS filler FROM n",
+    );
+    let written = || std::fs::metadata(&bench.file).unwrap().modified().unwrap();
+    let before = written();
+    bench
+        .asked("UPDATE large SET filler = upper(filler) || 'x'")
+        .await;
+    assert_eq!(written(), before);
+    assert_eq!(bench.files(), ["shop.db"]);
+}
+
+#[tokio::test]
 async fn a_wal_database_is_written_and_read_like_any_other() {
     let bench = Bench::new(&format!("{SHOP} PRAGMA journal_mode = WAL;"));
     assert_eq!(bench.cell("SELECT count(*) FROM purchase").await, json!(3));

@@ -59,6 +59,38 @@ async fn every_value_is_exact_in_json() {
 }
 
 #[tokio::test]
+async fn results_fit_the_schema_that_is_published() {
+    let bench = Bench::new(SHOP);
+    let set = bench
+        .query("SELECT NULL, 1, 1.5, 9007199254740993, 9e999, 'x', x'00', CAST(x'ff' AS TEXT)")
+        .await
+        .unwrap();
+    let (_, tools) = candor_tools::inventory();
+    let query = tools.into_iter().find(|tool| tool.name == "query").unwrap();
+    let schema = json!(query.output_schema.unwrap());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let rows = serde_json::to_value(&set.rows).unwrap();
+    let output = |rows| json!({"columns": set.columns, "rows": rows, "truncated": false});
+    assert!(validator.is_valid(&output(rows.clone())), "{schema:#}");
+    for wrong in [
+        json!([[{"blob": 1}]]),
+        json!([[{"other": "x"}]]),
+        json!([[[]]]),
+        json!(["x"]),
+    ] {
+        assert!(!validator.is_valid(&output(wrong.clone())), "{wrong}");
+    }
+    // What a result may hold, a parameter may be.
+    let schema = json!(query.input_schema);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(
+        validator.is_valid(&json!({"sql": "SELECT 1", "params": rows[0]})),
+        "{schema:#}"
+    );
+    assert!(!validator.is_valid(&json!({"sql": "SELECT 1", "params": [[]]})));
+}
+
+#[tokio::test]
 async fn a_value_that_was_returned_can_be_sent_back_as_a_parameter() {
     let bench = Bench::new(SHOP);
     for sql in [

@@ -12,7 +12,7 @@ use super::{
     authorizer::{self, NOBODY},
     cell::Cell,
     connection::{commit, watch},
-    read::{columns, text},
+    describe::{columns, text},
     refusal::{Fault, Task, code, message, shown},
     threads::Call,
 };

@@ -74,10 +74,11 @@ impl Fault {
                  a program that may write to it"
                     .into()
             }
+            ErrorCode::ReadOnly => "the file cannot be written to".into(),
             ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => {
                 format!("the database file is damaged: {}", message(&error))
             }
-            ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly => task.denied.into(),
+            ErrorCode::AuthorizationForStatementDenied => task.denied.into(),
             ErrorCode::Unknown
             | ErrorCode::ConstraintViolation
             | ErrorCode::TypeMismatch
