@@ -102,15 +102,7 @@ pub(super) fn changes(
             other if context.database_name == Some("temp") => return answer(is_read(other)),
             Insert { table_name } => touched.rows(table_name, |verbs| verbs.inserts = true),
             Update { table_name, .. } => touched.rows(table_name, |verbs| verbs.updates = true),
-            Delete { table_name } => {
-                touched.rows(table_name, |verbs| verbs.deletes = true);
-                // SQLite empties a whole table without counting its rows, unless the authorizer
-                // says "ignore", which for a DELETE means: row by row, please. In a DROP TABLE,
-                // which asks the same, it would mean: skip.
-                if !table_name.starts_with("sqlite_") && touched.dropped.is_empty() {
-                    return Authorization::Ignore;
-                }
-            }
+            Delete { table_name } => touched.rows(table_name, |verbs| verbs.deletes = true),
             CreateTable { table_name } => {
                 touched.created.insert(table_name.into());
             }

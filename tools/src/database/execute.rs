@@ -165,7 +165,7 @@ fn run(
         } else if created {
             rows_after
         } else if kind == Some(Kind::Rowid) {
-            Some(counted.all() + counted.replaced(rows_before, rows_after))
+            Some(counted.all() + counted.unreported(rows_before, rows_after))
         } else {
             None
         };
@@ -277,8 +277,8 @@ impl Counted {
         self.inserted + self.updated + self.deleted
     }
 
-    /// Rows that a REPLACE clause removed, which SQLite reports nowhere.
-    fn replaced(self, before: Option<u64>, after: Option<u64>) -> u64 {
+    /// Rows that SQLite reports nowhere: removed by a REPLACE clause, or by a DELETE of all rows.
+    fn unreported(self, before: Option<u64>, after: Option<u64>) -> u64 {
         let (Some(before), Some(after)) = (before, after) else {
             return 0;
         };
