@@ -1,9 +1,13 @@
-//! The database handles on real SQLite files.
+//! The database handles on real files.
 
+mod describe;
 mod execute;
+mod files;
 mod insert;
+mod limits;
 mod open;
 mod query;
+mod values;
 
 use std::{fmt::Debug, fs, path::PathBuf, sync::Arc};
 

@@ -48,6 +48,8 @@ const WIDE: &str = "
     CREATE TABLE loose (k INT UNIQUE ON CONFLICT REPLACE, v INT);
     INSERT INTO loose VALUES (1, 1), (2, 2);
     CREATE TABLE log (text TEXT);
+    CREATE TABLE numbered (id INTEGER PRIMARY KEY AUTOINCREMENT);
+    INSERT INTO numbered DEFAULT VALUES; DELETE FROM numbered;
     CREATE TRIGGER logged AFTER DELETE ON loose BEGIN INSERT INTO log VALUES (old.k); END;
     CREATE VIEW rich AS SELECT * FROM customer;
     CREATE TRIGGER rich_gone INSTEAD OF DELETE ON rich
@@ -55,9 +57,9 @@ const WIDE: &str = "
     CREATE VIRTUAL TABLE words USING fts5(word);
     INSERT INTO words VALUES ('one'), ('two');";
 
-#[tokio::test]
-async fn what_a_statement_changes_is_counted_in_every_table() {
-    for (sql, expected) in [
+/// Statements, with table, rows before, after and changed.
+fn changes() -> Vec<(&'static str, Value)> {
+    vec![
         (
             "UPDATE purchase SET cents = 1",
             json!([["purchase", 3, 3, 3]]),
@@ -150,7 +152,12 @@ async fn what_a_statement_changes_is_counted_in_every_table() {
         ("CREATE TABLE fresh (a)", json!([["fresh", null, 0, 0]])),
         ("CREATE INDEX i ON customer (name)", json!([])),
         ("PRAGMA user_version = 3", json!([])),
-    ] {
+    ]
+}
+
+#[tokio::test]
+async fn what_a_statement_changes_is_counted_in_every_table() {
+    for (sql, expected) in changes() {
         let bench = Bench::new(&format!("{SHOP}{WIDE}"));
         let bytes = bench.bytes();
         let asked = bench.asked(sql).await;
@@ -547,6 +554,22 @@ async fn reads_go_on_while_a_write_waits_for_the_user() {
     let other = Connection::open(&bench.file).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE; COMMIT").unwrap();
     assert_eq!(bench.cell("SELECT count(*) FROM purchase").await, json!(3));
+}
+
+#[tokio::test]
+async fn asking_does_not_even_write_the_same_bytes_again() {
+    let bench = Bench::new(
+        "CREATE TABLE large AS WITH RECURSIVE n(i) AS
+             (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000)
+         SELECT i, hex(zeroblob(500)) AS filler FROM n",
+    );
+    let written = || std::fs::metadata(&bench.file).unwrap().modified().unwrap();
+    let before = written();
+    bench
+        .asked("UPDATE large SET filler = upper(filler) || 'x'")
+        .await;
+    assert_eq!(written(), before);
+    assert_eq!(bench.files(), ["shop.db"]);
 }
 
 #[tokio::test]

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use candor_tools::database::{Cell, DatabaseLimits, Inserted, NewRow};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ fn dump(bench: &Bench) -> String {
         let mut rows = all.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for column in 0..width {
-                dump.push_str(&format!("{table} {:?} ", row.get_ref(column).unwrap()));
+                write!(dump, "{table} {:?} ", row.get_ref(column).unwrap()).unwrap();
             }
             dump.push('\n');
         }
@@ -175,7 +177,7 @@ async fn what_is_no_ordinary_table_is_refused() {
     for (table, expected) in [
         ("v", "is a view"),
         ("f", "virtual"),
-        ("f_data", "shadow"),
+        ("f_data", "part of one"),
         ("sqlite_schema", "no table"),
         ("sqlite_master", "no table"),
         ("sqlite_sequence", "no table"),

@@ -11,8 +11,10 @@
 mod authorizer;
 mod cell;
 mod connection;
+mod describe;
 mod execute;
 mod insert;
+mod question;
 mod read;
 mod refusal;
 mod statement;
@@ -27,9 +29,9 @@ use std::{
 
 pub use cell::Cell;
 pub(crate) use connection::{commit, watch};
+pub use describe::{Column, Description, ForeignKey, Table};
 pub use execute::{Executed, TableChange};
 pub use insert::{Inserted, NewRow};
-pub use read::{Column, Description, ForeignKey, Table};
 pub(crate) use refusal::{Fault, Task, shown};
 use rusqlite::{Connection, ErrorCode};
 use statement::Room;
@@ -241,7 +243,7 @@ impl DatabaseReader {
     ///
     /// Refused if the database cannot be read now.
     pub async fn describe(&self) -> Result<Description, ToolError> {
-        self.0.read(read::describe).await
+        self.0.read(describe::describe).await
     }
 }
 

@@ -13,6 +13,10 @@ use crate::{
 
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the usual name for the values of a statement"
+)]
 struct Params {
     /// One SQLite statement that reads, such as SELECT, with `?` for each parameter.
     sql: String,

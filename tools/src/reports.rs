@@ -173,7 +173,7 @@ impl Reports {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
         let task = Task {
             time: limits.time,
-            denied: "the reports file cannot be written to",
+            denied: "not allowed",
             state: "; nothing was recorded",
         };
         let work = move |_: &mut _, call: &Arc<Call>| {

@@ -7,7 +7,11 @@ use std::{
 };
 
 use rusqlite::hooks::{
-    AuthAction::{self, *},
+    AuthAction::{
+        self, AlterTable, Analyze, CreateIndex, CreateTable, CreateTrigger, CreateView,
+        CreateVtable, Delete, DropIndex, DropTable, DropTrigger, DropView, DropVtable, Function,
+        Insert, Pragma, Read, Recursive, Reindex, Select, Update,
+    },
     AuthContext, Authorization,
 };
 
@@ -98,19 +102,11 @@ pub(super) fn changes(
             other if context.database_name == Some("temp") => return answer(is_read(other)),
             Insert { table_name } => touched.rows(table_name, |verbs| verbs.inserts = true),
             Update { table_name, .. } => touched.rows(table_name, |verbs| verbs.updates = true),
-            Delete { table_name } => {
-                touched.rows(table_name, |verbs| verbs.deletes = true);
-                // SQLite empties a whole table without counting its rows, unless the authorizer
-                // says "ignore", which for a DELETE means: row by row, please. In a DROP TABLE,
-                // which asks the same, it would mean: skip.
-                if !table_name.starts_with("sqlite_") && touched.dropped.is_empty() {
-                    return Authorization::Ignore;
-                }
-            }
+            Delete { table_name } => touched.rows(table_name, |verbs| verbs.deletes = true),
             CreateTable { table_name } => {
                 touched.created.insert(table_name.into());
             }
-            DropTable { table_name } => {
+            DropTable { table_name } | DropVtable { table_name, .. } => {
                 touched.dropped.insert(table_name.into());
             }
             AlterTable { table_name, .. } => {
@@ -124,9 +120,6 @@ pub(super) fn changes(
                     return Authorization::Deny;
                 }
                 touched.created.insert(table_name.into());
-            }
-            DropVtable { table_name, .. } => {
-                touched.dropped.insert(table_name.into());
             }
             CreateIndex {
                 index_name: name, ..

@@ -15,8 +15,8 @@ use rusqlite::{
 
 use super::{
     DatabaseLimits, authorizer,
+    describe::text,
     insert::quote,
-    read::text,
     refusal::{Fault, Task},
     threads::Call,
 };

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Write as _,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -12,16 +11,16 @@ use rusqlite::{
     hooks::Action::{SQLITE_DELETE, SQLITE_INSERT, SQLITE_UPDATE},
 };
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::{
     DatabaseLimits,
     authorizer::{self, Counted, NOBODY, Touched, Verbs},
     cell::Cell,
     connection::{commit, watch},
+    describe::text,
     insert::quote,
-    read::text,
-    refusal::{Fault, Task, shown},
+    question::question,
+    refusal::{Fault, Task},
     statement::{self, Room, RowSet},
     threads::Call,
 };
@@ -166,7 +165,7 @@ fn run(
         } else if created {
             rows_after
         } else if kind == Some(Kind::Rowid) {
-            Some(counted.all() + counted.replaced(rows_before, rows_after))
+            Some(counted.all() + counted.unreported(rows_before, rows_after))
         } else {
             None
         };
@@ -278,8 +277,8 @@ impl Counted {
         self.inserted + self.updated + self.deleted
     }
 
-    /// Rows that a REPLACE clause removed, which SQLite reports nowhere.
-    fn replaced(self, before: Option<u64>, after: Option<u64>) -> u64 {
+    /// Rows that SQLite reports nowhere: removed by a REPLACE clause, or by a DELETE of all rows.
+    fn unreported(self, before: Option<u64>, after: Option<u64>) -> u64 {
         let (Some(before), Some(after)) = (before, after) else {
             return 0;
         };
@@ -289,71 +288,8 @@ impl Counted {
     }
 }
 
-fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touched) -> Question {
-    let mut text = format!(
-        "Run this statement on the database?\n\n    {}\n",
-        shown(sql, 1_000)
-    );
-    let params = serde_json::to_string(params).unwrap_or_default();
-    if params != "[]" {
-        let _ = writeln!(text, "    with {}", shown(&params, 500));
-    }
-    text.push('\n');
-    for change in tables.iter().take(20) {
-        let _ = writeln!(text, "- {}", change.told(touched));
-    }
-    if tables.len() > 20 {
-        let _ = writeln!(text, "- and {} more tables", tables.len() - 20);
-    }
-    for (verb, name) in touched.notes.iter().take(20) {
-        let _ = writeln!(text, "- {verb} `{}`", shown(name, 100));
-    }
-    if tables.is_empty() && touched.notes.is_empty() {
-        text.push_str("- It changes nothing as the database is now.\n");
-    }
-    text.push_str("\nThis cannot be undone.");
-
-    // A row that somebody else adds meanwhile is no reason to ask again; another number of
-    // changed or removed rows is.
-    let counts: Vec<_> = tables
-        .iter()
-        .map(|change| (&change.table, change.rows_changed, change.removed()))
-        .collect();
-    let exact = serde_json::to_string(&(sql, params, counts, &touched.notes)).unwrap_or_default();
-    let digest = Sha256::digest(exact.as_bytes());
-    let subject = digest
-        .iter()
-        .fold(String::from("execute "), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-    Question { subject, text }
-}
-
 impl TableChange {
     fn is_none(&self) -> bool {
         self.rows_changed == Some(0) && self.rows_before == self.rows_after
-    }
-
-    /// Rows fewer than before.
-    fn removed(&self) -> Option<i128> {
-        Some(i128::from(self.rows_before?) - i128::from(self.rows_after.unwrap_or(0)))
-    }
-
-    fn told(&self, touched: &Touched) -> String {
-        let table = shown(&self.table, 100);
-        let count = |rows: Option<u64>| rows.map_or("unknown".into(), |rows| rows.to_string());
-        let (before, after) = (count(self.rows_before), count(self.rows_after));
-        if touched.dropped.contains(&self.table) {
-            return format!("drops the table `{table}` and its rows ({before})");
-        }
-        if touched.altered.contains(&self.table) {
-            return format!("alters the table `{table}`, rows in it: {before}");
-        }
-        if touched.created.contains(&self.table) {
-            return format!("creates the table `{table}`, rows in it: {after}");
-        }
-        let changed = count(self.rows_changed);
-        format!("`{table}`: {changed} rows changed; {before} rows before, {after} after")
     }
 }

@@ -12,7 +12,7 @@ use super::{
     authorizer::{self, NOBODY},
     cell::Cell,
     connection::{commit, watch},
-    read::{columns, text},
+    describe::{columns, text},
     refusal::{Fault, Task, code, message, shown},
     threads::Call,
 };
@@ -168,24 +168,26 @@ impl Target {
             });
         }
         let wanted = shown(wanted, 100);
-        Err(Fault::refused(match other {
-            Some(kind) => format!(
-                "`{wanted}` is a {kind} table, where an insertion may change what exists; insert \
-                 into an ordinary table, or let the user run `execute`"
-            )
-            .replace("view table", "view"),
-            None => {
-                let names: Vec<_> = ordinary
-                    .iter()
-                    .take(20)
-                    .map(|name| format!("`{}`", shown(name, 100)))
-                    .collect();
-                format!(
-                    "there is no table `{wanted}`; tables are {}",
-                    names.join(", ")
-                )
-            }
-        }))
+        if let Some(kind) = other {
+            let what = if kind == "view" {
+                "view"
+            } else {
+                "virtual table or part of one"
+            };
+            return Err(Fault::refused(format!(
+                "`{wanted}` is a {what}, where an insertion may change what exists; insert into \
+                 an ordinary table, or let the user run `execute`"
+            )));
+        }
+        let names: Vec<_> = ordinary
+            .iter()
+            .take(20)
+            .map(|name| format!("`{}`", shown(name, 100)))
+            .collect();
+        let names = names.join(", ");
+        Err(Fault::refused(format!(
+            "there is no table `{wanted}`; tables are {names}"
+        )))
     }
 }
 

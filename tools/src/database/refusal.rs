@@ -1,6 +1,6 @@
 //! What a caller is told when SQLite says no.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use rusqlite::{Error, ErrorCode, ffi};
 
@@ -53,7 +53,6 @@ impl Fault {
         };
         let text = match code {
             ErrorCode::OperationInterrupted => return task.out_of_time(),
-            ErrorCode::AuthorizationForStatementDenied => task.denied.into(),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 "the database is locked by another program; try again later".into()
             }
@@ -75,10 +74,11 @@ impl Fault {
                  a program that may write to it"
                     .into()
             }
+            ErrorCode::ReadOnly => "the file cannot be written to".into(),
             ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => {
                 format!("the database file is damaged: {}", message(&error))
             }
-            ErrorCode::ReadOnly => task.denied.into(),
+            ErrorCode::AuthorizationForStatementDenied => task.denied.into(),
             ErrorCode::Unknown
             | ErrorCode::ConstraintViolation
             | ErrorCode::TypeMismatch
@@ -143,7 +143,7 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     for (index, character) in text.chars().enumerate() {
         if index == most {
             let more = text.chars().count() - most;
-            shown.push_str(&format!("… ({more} more characters)"));
+            let _ = write!(shown, "… ({more} more characters)");
             break;
         }
         match character {
