@@ -9,6 +9,7 @@ pub mod gate;
 mod grant;
 mod limits;
 pub mod mislabel;
+mod places;
 mod resources;
 pub mod stdio;
 pub mod tokens;
@@ -79,7 +80,7 @@ async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     };
     let lies = Lies::from(mislabel);
     let caller = Arc::new(Principal::new("local", grant.unwrap_or_else(Grant::read), &limits));
-    let house = Arc::new(House::new(resources.toolbox, audit.clone(), limits, modern_only)?);
+    let house = Arc::new(House::new(candor_tools::inventory(), resources.toolbox, audit.clone(), limits, modern_only)?);
     let _ = http;
     let message_bytes = house.limits().message_bytes;
     let serving =

@@ -7,9 +7,17 @@
     reason = "a test that cannot go on should stop with the place"
 )]
 
+mod arguments;
+mod audit;
+mod cli;
+mod confirm;
 mod database;
 mod demo;
+mod gate;
+mod generated;
 mod notes;
 mod repo;
 mod reports;
+mod stdio;
+mod support;
 mod web;

@@ -52,13 +52,19 @@ struct Entry {
 }
 
 impl House {
-    /// A house with every tool that the toolbox has something for.
+    /// A house with the tools of an inventory, such as [`candor_tools::inventory`]'s, as far as
+    /// the toolbox has something for them.
     ///
     /// # Errors
     ///
     /// If a tool names no scope: such a tool could never be granted, or worse.
-    pub fn new(toolbox: Toolbox, audit: Audit, limits: Limits, modern_only: bool) -> Result<Self, String> {
-        let (router, tools) = candor_tools::inventory();
+    pub fn new(
+        (router, tools): (ToolRouter<Toolbox>, Vec<Tool>),
+        toolbox: Toolbox,
+        audit: Audit,
+        limits: Limits,
+        modern_only: bool,
+    ) -> Result<Self, String> {
         let mut entries = Vec::with_capacity(tools.len());
         for tool in tools {
             let scope = Scope::of(&tool).ok_or_else(|| {
@@ -180,7 +186,11 @@ impl Gate {
                 Ran::Asks(question) => question,
             };
             round += 1;
-            match self.house.desk.ask(who, &call, context, question, round).await {
+            let asked = self.house.desk.ask(who, &call, context, question, round);
+            let Some(asked) = context.ct.run_until_cancelled(asked).await else {
+                return (Outcome::Cancelled, Err(internal())); // never sent
+            };
+            match asked {
                 Ok(Asked::Later(questions)) => return (Outcome::Asked, Ok(questions.into())),
                 Ok(Asked::Now(Answer::Yes { subject, .. })) => confirmed = Some(Confirmed(subject)),
                 Ok(Asked::Now(Answer::No(why))) => return (Outcome::Unconfirmed, Ok(refusal(why))),
@@ -241,7 +251,7 @@ impl ServerHandler for Gate {
             match &mut verdict {
                 Ok(CallToolResponse::Complete(result)) => result.meta = Some(stamp(result.meta.take())),
                 Ok(CallToolResponse::InputRequired(InputRequiredResult { meta, .. })) => {
-                    *meta = Some(stamp(meta.take()))
+                    *meta = Some(stamp(meta.take()));
                 }
                 _ => {}
             }

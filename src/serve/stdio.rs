@@ -33,7 +33,12 @@ pub async fn serve<S: Service<RoleServer>>(service: impl Fn() -> S, message_byte
                 if lines.is_closed() {
                     break;
                 }
-                tracing::warn!(%error, "the client's message opened no conversation; waiting for another");
+                let why = match error {
+                    // Its text holds the whole message.
+                    ServerInitializeError::ExpectedInitializeRequest(_) => "not a request".to_owned(),
+                    error => error.to_string(),
+                };
+                tracing::warn!(why, "the client's message opened no conversation; waiting for another");
             }
         }
     }

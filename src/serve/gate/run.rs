@@ -5,7 +5,7 @@ use futures::FutureExt;
 use rmcp::{
     ErrorData, RoleServer,
     handler::server::tool::ToolCallContext,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult},
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
     service::RequestContext,
 };
 
@@ -58,7 +58,11 @@ impl Gate {
         }
     }
 
-    fn within_limit(&self, call: &CallToolRequestParams, result: CallToolResult) -> Ran {
+    fn within_limit(&self, call: &CallToolRequestParams, mut result: CallToolResult) -> Ran {
+        if let Some(why) = unreadable_arguments(&result) {
+            let text = format!("wrong arguments for `{}`: {why}; its `inputSchema` says what it takes", call.name);
+            result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        }
         let bytes: usize = result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.len()).sum();
         let most = self.house.limits.result_bytes;
         if bytes > most {
@@ -69,6 +73,12 @@ impl Gate {
         let outcome = if result.is_error == Some(true) { Outcome::Refused } else { Outcome::Done };
         Ran::Ended(outcome, Ok(result.into()))
     }
+}
+
+/// What rmcp says of arguments that don't fit the tool's parameters.
+fn unreadable_arguments(result: &CallToolResult) -> Option<&str> {
+    let text = result.content.first().filter(|_| result.is_error == Some(true))?.as_text()?;
+    text.text.strip_prefix("failed to deserialize parameters: ")
 }
 
 fn too_long(tool: &str, limit: Duration) -> String {
