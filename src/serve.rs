@@ -6,6 +6,7 @@ mod confirm;
 pub mod demo;
 mod digest;
 pub mod gate;
+mod git_settings;
 mod grant;
 mod limits;
 pub mod mislabel;
@@ -64,6 +65,7 @@ pub struct Options {
 /// Whatever keeps the server from starting, naming the option and what to do.
 pub fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     report_panics_without_values();
+    git_settings::apply(options.limits.call_seconds)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(serve(options));
     // A blocking read of standard input can't be interrupted, and must not hold the process.

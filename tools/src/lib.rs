@@ -23,6 +23,7 @@
 //! `…Reader` changes nothing, `…Adder` changes nothing that exists, `…Writer` may destroy.
 
 mod append_note;
+mod blocking;
 mod consent;
 mod create_branch;
 mod create_note;
@@ -39,6 +40,7 @@ mod post_comment;
 mod query;
 mod read_note;
 mod scope;
+mod text;
 mod toolbox;
 mod write_note;
 
