@@ -8,14 +8,16 @@ mod digest;
 pub mod gate;
 mod git_settings;
 mod grant;
+pub mod http;
 mod limits;
 pub mod mislabel;
 mod places;
 mod resources;
+mod seconds;
 pub mod stdio;
 pub mod tokens;
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 
@@ -23,8 +25,10 @@ use audit::Audit;
 pub(crate) use gate::is_modern;
 pub use gate::{Gate, House};
 pub use grant::{Grant, Principal};
+use http::Bound;
 pub use limits::Limits;
 use mislabel::{Lie, Lies, Mislabelled};
+use resources::Own;
 pub use resources::ResourceOptions;
 
 /// The options of `candor serve`.
@@ -46,13 +50,12 @@ pub struct Options {
     #[arg(long)]
     modern_only: bool,
 
-    /// Serve HTTP at <http://ADDR/mcp> instead of stdio; port 0 takes a free one
-    #[arg(long, value_name = "ADDR")]
-    http: Option<SocketAddr>,
-
     /// Plant a lie in what tools/list says, and nowhere else
     #[arg(long, value_name = "TOOL.HINT=VALUE")]
     mislabel: Vec<Lie>,
+
+    #[command(flatten)]
+    http: http::HttpOptions,
 
     #[command(flatten)]
     limits: Limits,
@@ -65,7 +68,7 @@ pub struct Options {
 /// Whatever keeps the server from starting, naming the option and what to do.
 pub fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     report_panics_without_values();
-    git_settings::apply(options.limits.call_seconds)?;
+    git_settings::apply(options.limits.call_seconds.0)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(serve(options));
     // A blocking read of standard input can't be interrupted, and must not hold the process.
@@ -75,24 +78,38 @@ pub fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
 
 async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let Options { resources, grant, audit, modern_only, http, mislabel, limits } = options;
-    let resources = resources.open()?;
+    // Before the tools are opened: `fetch_url` must know this address to stay away from it.
+    let bound = http.bind(grant.as_ref()).await?;
+    let files = [("--audit", &audit), ("--tokens", http.tokens())];
+    let own = Own {
+        files: files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?))).collect(),
+        address: bound.as_ref().map(Bound::address),
+        hosts: http.hosts(),
+    };
+    let resources = resources.open(own)?;
     let audit = match &audit {
         Some(file) => Audit::to_file(file)?,
         None => Audit::default(),
     };
     let lies = Lies::from(mislabel);
-    let caller = Arc::new(Principal::new("local", grant.unwrap_or_else(Grant::read), &limits));
     let house = Arc::new(House::new(candor_tools::inventory(), resources.toolbox, audit.clone(), limits, modern_only)?);
-    let _ = http;
+    let outcome = match bound {
+        Some(bound) => bound.serve(house, lies).await,
+        None => on_stdio(house, grant, lies).await,
+    };
+    audit.flush().await?;
+    outcome
+}
+
+async fn on_stdio(house: Arc<House>, grant: Option<Grant>, lies: Lies) -> Result<(), Box<dyn std::error::Error>> {
+    let caller = Arc::new(Principal::new("local", grant.unwrap_or_else(Grant::read), house.limits()));
     let message_bytes = house.limits().message_bytes;
     let serving =
         stdio::serve(|| Mislabelled::new(Gate::on_stdio(house.clone(), caller.clone()), lies.clone()), message_bytes);
-    let outcome = tokio::select! {
-        outcome = serving => outcome,
+    tokio::select! {
+        outcome = serving => Ok(outcome?),
         () = told_to_stop() => Ok(()),
-    };
-    audit.flush().await?;
-    Ok(outcome?)
+    }
 }
 
 /// Resolves when the process is asked to end.

@@ -69,7 +69,7 @@ struct Pending {
 
 impl Desk {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self { open: Mutex::default(), most: limits.open_questions as usize, patience: limits.question_seconds }
+        Self { open: Mutex::default(), most: limits.open_questions as usize, patience: limits.question_seconds.0 }
     }
 
     /// What a call carries in `requestState` and `inputResponses`. They count only together, and

@@ -15,14 +15,14 @@ use rmcp::{
     handler::server::router::tool::ToolRouter,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        InputRequiredResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+        InputRequiredResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
         ServerConfig, Tool,
     },
     service::RequestContext,
 };
 
 use super::{
-    Limits, Principal,
+    Grant, Limits, Principal,
     audit::{Audit, Outcome, Record},
     confirm::{Answer, Asked, Desk},
     digest,
@@ -81,6 +81,30 @@ impl House {
     #[must_use]
     pub fn scope_of(&self, tool: &str) -> Option<Scope> {
         self.entry(tool).map(|entry| entry.scope)
+    }
+
+    /// The scope that a grant lacks for a tool of this house: lets a transport refuse early, in its
+    /// own words. The gate looks again.
+    pub(crate) fn lacks(&self, grant: &Grant, tool: &str) -> Option<Scope> {
+        let scope = self.scope_of(tool)?;
+        (self.toolbox.serves(scope) && !grant.allows(scope)).then_some(scope)
+    }
+
+    /// Put on record that a transport refused a call.
+    pub(crate) async fn record_denied(&self, who: &Principal, tool: &str, arguments: Option<&JsonObject>) {
+        let record = self.audit.begin(who, tool, || digest::of_arguments(arguments)).await;
+        record.end(Outcome::Denied).await;
+    }
+
+    /// The scopes that reading callers need here.
+    pub(crate) fn read_scopes(&self) -> String {
+        let served = Grant::read().iter().filter(|scope| self.toolbox.serves(*scope)).map(Scope::name).collect::<Vec<_>>();
+        served.join(" ")
+    }
+
+    /// Whether this house serves protocol 2026-07-28 alone.
+    pub(crate) fn modern_only(&self) -> bool {
+        self.modern_only
     }
 
     /// The limits that this house keeps.

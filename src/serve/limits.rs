@@ -1,6 +1,6 @@
-use std::time::Duration;
-
 use clap::Args;
+
+use super::seconds::Seconds;
 
 /// What one caller, one call and one connection may cost. Every limit is an option of
 /// `candor serve`, with the default given here.
@@ -8,8 +8,8 @@ use clap::Args;
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
     /// Seconds that one run of a tool may take
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    pub call_seconds: Duration,
+    #[arg(long, value_name = "SECONDS", default_value = "30")]
+    pub call_seconds: Seconds,
 
     /// Calls of one caller that may run at once; more wait their turn
     #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = positive)]
@@ -28,8 +28,8 @@ pub struct Limits {
     pub result_bytes: usize,
 
     /// Seconds that a question to the user stays open
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
-    pub question_seconds: Duration,
+    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    pub question_seconds: Seconds,
 
     /// Questions that may be open at once, over all callers; a new one displaces the oldest
     #[arg(long, value_name = "COUNT", default_value_t = 1024, value_parser = positive)]
@@ -38,16 +38,46 @@ pub struct Limits {
     /// Bytes of one message on stdio
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
     pub message_bytes: usize,
-}
 
-/// A whole or fractional number of seconds above zero.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a number of seconds above 0; write `30` or `0.5`");
-    let seconds: f64 = text.parse().map_err(|_| wrong())?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err(wrong()),
-    }
+    /// HTTP connections at once; more are turned away
+    #[arg(long, value_name = "COUNT", default_value_t = 512, value_parser = positive)]
+    pub connections: u32,
+
+    /// Seconds that a connection may take to send the head of a request, or stay idle before one
+    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    pub header_seconds: Seconds,
+
+    /// Bytes of the head of one HTTP request
+    #[arg(long, value_name = "BYTES", default_value_t = 32 << 10)]
+    pub header_bytes: usize,
+
+    /// Seconds that the body of an HTTP request may take to arrive
+    #[arg(long, value_name = "SECONDS", default_value = "15")]
+    pub body_seconds: Seconds,
+
+    /// Bytes of the body of one HTTP request
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    pub body_bytes: usize,
+
+    /// HTTP sessions of one caller; only clients older than protocol 2026-07-28 have any
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = positive)]
+    pub sessions_per_caller: u32,
+
+    /// HTTP sessions of all callers
+    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = positive)]
+    pub sessions_in_total: u32,
+
+    /// Seconds without a message after which an HTTP session ends
+    #[arg(long, value_name = "SECONDS", default_value = "300")]
+    pub session_seconds: Seconds,
+
+    /// Wrong tokens that one address may present in a minute; more are answered with 429
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = positive)]
+    pub wrong_tokens_per_minute: u32,
+
+    /// Seconds that running HTTP calls get to end when the server is told to stop
+    #[arg(long, value_name = "SECONDS", default_value = "5")]
+    pub drain_seconds: Seconds,
 }
 
 fn positive(text: &str) -> Result<u32, String> {

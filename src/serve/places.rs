@@ -36,7 +36,9 @@ impl Place {
 pub(super) fn must_be_apart(places: &[Place]) -> Result<(), String> {
     for (at, one) in places.iter().enumerate() {
         for other in places.iter().skip(at + 1) {
-            if one.path.starts_with(&other.path) || other.path.starts_with(&one.path) {
+            // The parts of one resource may lie inside one another.
+            let touch = one.path.starts_with(&other.path) || other.path.starts_with(&one.path);
+            if touch && one.option != other.option {
                 return Err(format!(
                     "{} `{}` and {} `{}` must lie apart, neither inside the other; choose another place for one of them",
                     one.option,

@@ -1,6 +1,12 @@
 //! Who may call over HTTP: the tokens file. It holds digests, so reading it gives nobody a token.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    fmt::Write,
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::Args;
@@ -75,6 +81,9 @@ struct Entry {
     expires: Option<toml::Value>,
 }
 
+/// Bytes of a tokens file: some thousands of entries.
+const FILE_BYTES: u64 = 1 << 20;
+
 /// Read a tokens file.
 ///
 /// # Errors
@@ -82,8 +91,21 @@ struct Entry {
 /// Naming the file, the entry and the field that is wrong. A file without tokens is wrong too.
 pub fn read(path: &Path) -> Result<Vec<Token>, String> {
     let place = path.display();
-    let text = fs::read_to_string(path).map_err(|error| format!("tokens file `{place}`: {error}"))?;
-    let file: File = toml::from_str(&text).map_err(|error| format!("tokens file `{place}`: {error}"))?;
+    let at = |error: &dyn std::fmt::Display| format!("tokens file `{place}`: {error}");
+    if !fs::metadata(path).map_err(|error| at(&error))?.is_file() {
+        return Err(at(&"not a file")); // opening a pipe would wait
+    }
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(|error| at(&error))?;
+    let bytes = file.take(FILE_BYTES + 1).read_to_string(&mut text).map_err(|error| at(&error))?;
+    if bytes as u64 > FILE_BYTES {
+        return Err(at(&format!("larger than {FILE_BYTES} bytes")));
+    }
+    let file: File = toml::from_str(&text).map_err(|error| {
+        // Not the error's own text, which quotes the file: someone may have put a token there.
+        let line = error.span().map_or(0, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+        at(&format!("line {line}: {}", error.message()))
+    })?;
     if file.token.is_empty() {
         return Err(format!("tokens file `{place}` holds no `[[token]]`; `candor token new NAME SCOPES` makes one"));
     }
@@ -102,6 +124,62 @@ pub fn read(path: &Path) -> Result<Vec<Token>, String> {
         }
     }
     Ok(tokens)
+}
+
+/// A tokens file, and which state of it was read last.
+#[derive(Debug)]
+pub(super) struct Watched {
+    path: PathBuf,
+    read: Option<Stamp>,
+}
+
+/// What changes with a file's content.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    changed: SystemTime,
+    bytes: u64,
+    #[cfg(unix)]
+    inode: (u64, u64),
+}
+
+/// A file that was written so shortly before it was read may be written again without showing it:
+/// file systems count time in ticks of some milliseconds, some of them of seconds.
+const UNSETTLED: Duration = Duration::from_secs(2);
+
+impl Watched {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, read: None }
+    }
+
+    /// What the file holds, if it may have changed since it was read last.
+    pub(super) fn news(&mut self) -> Option<Result<Vec<Token>, String>> {
+        let stamp = fs::metadata(&self.path).ok().map(|metadata| Stamp::of(&metadata));
+        if stamp.is_some() && stamp == self.read {
+            return None;
+        }
+        self.read = stamp.filter(|stamp| stamp.changed.elapsed().is_ok_and(|age| age > UNSETTLED));
+        Some(read(&self.path))
+    }
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    fn of(metadata: &fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        // Not `mtime`, which copying with attributes sets back.
+        let seconds = Duration::from_secs(metadata.ctime().try_into().unwrap_or_default());
+        let nanos = Duration::from_nanos(metadata.ctime_nsec().try_into().unwrap_or_default());
+        Self {
+            changed: SystemTime::UNIX_EPOCH + seconds + nanos,
+            bytes: metadata.len(),
+            inode: (metadata.dev(), metadata.ino()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self { changed: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), bytes: metadata.len() }
+    }
 }
 
 fn token(entry: Entry) -> Result<Token, String> {

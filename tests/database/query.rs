@@ -15,7 +15,10 @@ const ENDLESS: &str =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
 fn impatient() -> DatabaseLimits {
-    DatabaseLimits { query_time: Duration::from_millis(300), ..DatabaseLimits::default() }
+    DatabaseLimits {
+        query_time: Duration::from_millis(300),
+        ..DatabaseLimits::default()
+    }
 }
 
 #[tokio::test]
@@ -44,6 +47,36 @@ async fn a_statement_that_reads_is_answered_however_it_is_written() {
 }
 
 #[tokio::test]
+async fn text_and_range_indexes_can_be_searched() {
+    let bench = Bench::new(
+        "CREATE VIRTUAL TABLE new USING fts5(word); INSERT INTO new VALUES ('one'), ('two');
+         CREATE VIRTUAL TABLE old USING fts4(word); INSERT INTO old VALUES ('one'), ('two');
+         CREATE VIRTUAL TABLE area USING rtree(id, low, high); INSERT INTO area VALUES (1, 2, 3);",
+    );
+    for (sql, expected) in [
+        (
+            "SELECT highlight(new, 0, '<', '>') FROM new WHERE new MATCH 'two' ORDER BY bm25(new)",
+            json!("<two>"),
+        ),
+        (
+            "SELECT snippet(old) FROM old WHERE word MATCH 'tw*'",
+            json!("<b>two</b>"),
+        ),
+        ("SELECT id FROM area WHERE low < 3 AND high > 2", json!(1)),
+    ] {
+        assert_eq!(bench.cell(sql).await, expected);
+        // Connected anew under a reader that is already open.
+        let writer = Connection::open(&bench.file).unwrap();
+        writer
+            .execute_batch("CREATE TABLE other (a); DROP TABLE other")
+            .unwrap();
+        for _ in 0..10 {
+            assert_eq!(bench.cell(sql).await, expected);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_statement_that_could_change_anything_is_refused_and_leaves_no_trace() {
     let schema = format!(
         "{SHOP}
@@ -56,7 +89,10 @@ async fn a_statement_that_could_change_anything_is_refused_and_leaves_no_trace()
     );
     let bench = Bench::new(&schema);
     let other = bench.directory.path().join("other.db");
-    Connection::open(&other).unwrap().execute_batch("CREATE TABLE secret (a)").unwrap();
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE secret (a)")
+        .unwrap();
     let (bytes, files) = (bench.bytes(), bench.files());
     let directory = bench.directory.path().display();
     let other = other.display();
@@ -141,7 +177,11 @@ async fn a_statement_that_could_change_anything_is_refused_and_leaves_no_trace()
         refused(bench.query(sql).await, sql);
         assert!(bench.bytes() == bytes, "{sql} changed the database");
         assert_eq!(bench.files(), files, "{sql}");
-        assert_eq!(bench.cell("SELECT count(*) FROM customer").await, json!(3), "after {sql}");
+        assert_eq!(
+            bench.cell("SELECT count(*) FROM customer").await,
+            json!(3),
+            "after {sql}"
+        );
     }
 }
 
@@ -160,7 +200,15 @@ async fn a_second_statement_is_refused_whatever_it_is() {
         let told = refused(bench.query(sql).await, sql);
         assert!(told.contains("one statement only"), "{sql}: {told}");
     }
-    for sql in ["", " \n", ";", ";;;", "-- only a comment", "/* open", "/**/;"] {
+    for sql in [
+        "",
+        " \n",
+        ";",
+        ";;;",
+        "-- only a comment",
+        "/* open",
+        "/**/;",
+    ] {
         let told = refused(bench.query(sql).await, sql);
         assert!(told.contains("empty"), "{sql}: {told}");
     }
@@ -174,7 +222,10 @@ async fn one_text_answers_for_files_that_exist_and_files_that_do_not() {
     let bench = Bench::new(SHOP);
     let mut told = HashSet::new();
     for file in ["/etc/passwd", "/nope", "/", "", "nope", "/etc/shadow"] {
-        told.insert(refused(bench.query(&format!("ATTACH '{file}' AS p")).await, file));
+        told.insert(refused(
+            bench.query(&format!("ATTACH '{file}' AS p")).await,
+            file,
+        ));
     }
     assert_eq!(told.len(), 1, "{told:?}");
 }
@@ -184,7 +235,11 @@ async fn a_statement_too_large_for_the_parser_ends_in_an_error() {
     let bench = Bench::new(SHOP);
     let unions = vec!["SELECT 1"; 400].join(" UNION ALL ");
     let parentheses = format!("SELECT {}1{}", "(".repeat(900), ")".repeat(900));
-    let selects = format!("{}SELECT 1{}", "SELECT * FROM (".repeat(900), ")".repeat(900));
+    let selects = format!(
+        "{}SELECT 1{}",
+        "SELECT * FROM (".repeat(900),
+        ")".repeat(900)
+    );
     let columns = format!("SELECT {}", vec!["1"; 5_000].join(","));
     let joins = format!("SELECT 1 FROM {}", vec!["customer"; 100].join(","));
     let arguments = format!("SELECT max({})", vec!["1"; 200].join(","));
@@ -193,7 +248,10 @@ async fn a_statement_too_large_for_the_parser_ends_in_an_error() {
         "SELECT 1;".repeat(5_000),
         format!("SELECT {}1", "NOT ".repeat(20_000)),
         format!("SELECT {}1", "NOT ".repeat(10_000)),
-        format!("SELECT {}1", "-".repeat(2).repeat(1).replace("--", "- ").repeat(10_000)),
+        format!(
+            "SELECT {}1",
+            "-".repeat(2).repeat(1).replace("--", "- ").repeat(10_000)
+        ),
         format!("SELECT 1{}", " + 1".repeat(10_000)),
         unions,
         parentheses,
@@ -204,7 +262,7 @@ async fn a_statement_too_large_for_the_parser_ends_in_an_error() {
         format!("SELECT ?{}", i32::MAX),
         format!("SELECT 'a' LIKE '{}'", "%a".repeat(1_000)),
     ] {
-        refused(bench.query(&sql).await, &sql[..40]);
+        refused(bench.query(&sql).await, &sql[..sql.len().min(40)]);
     }
     // Not an error, but thousands of empty statements to step over.
     refused(bench.query(&";".repeat(60_000)).await, "semicolons");
@@ -237,7 +295,10 @@ async fn a_statement_stops_at_the_time_limit_wherever_it_spends_its_time() {
 
 #[tokio::test]
 async fn a_cancelled_statement_frees_its_thread() {
-    let limits = DatabaseLimits { readers: 1, ..DatabaseLimits::default() };
+    let limits = DatabaseLimits {
+        readers: 1,
+        ..DatabaseLimits::default()
+    };
     let bench = Bench::limited(SHOP, limits);
     let reader = bench.reader();
     let call = tokio::spawn(async move { reader.query(ENDLESS.into(), vec![], None).await });
@@ -251,7 +312,11 @@ async fn a_cancelled_statement_frees_its_thread() {
 
 #[tokio::test]
 async fn more_calls_than_the_queue_holds_are_told_that_the_database_is_busy() {
-    let limits = DatabaseLimits { readers: 2, queue: 2, ..impatient() };
+    let limits = DatabaseLimits {
+        readers: 2,
+        queue: 2,
+        ..impatient()
+    };
     let bench = Bench::limited(SHOP, limits);
     let calls: Vec<_> = (0..20)
         .map(|_| {
@@ -280,7 +345,10 @@ async fn a_value_larger_than_the_limit_is_refused_before_it_is_built() {
          SELECT length(group_concat(i)) FROM n",
     ] {
         let told = refused(bench.query(sql).await, sql);
-        assert!(told.contains("larger than this server allows"), "{sql}: {told}");
+        assert!(
+            told.contains("larger than this server allows"),
+            "{sql}: {told}"
+        );
     }
 }
 
@@ -291,11 +359,16 @@ async fn a_statement_cannot_fill_the_memory_or_the_disk() {
     for sql in [
         format!("{rows} SELECT count(*) FROM (SELECT DISTINCT randomblob(200000) FROM n)"),
         format!("{rows} SELECT i FROM n ORDER BY randomblob(200000) LIMIT 1 OFFSET 3000"),
-        format!("{rows}, b AS MATERIALIZED (SELECT randomblob(200000) x FROM n) \
-                 SELECT count(*) FROM b, b AS c WHERE b.x = c.x"),
+        format!(
+            "{rows}, b AS MATERIALIZED (SELECT randomblob(200000) x FROM n) \
+                 SELECT count(*) FROM b, b AS c WHERE b.x = c.x"
+        ),
     ] {
         let told = refused(bench.query(&sql).await, &sql);
-        assert!(told.contains("memory") || told.contains("time limit"), "{sql}: {told}");
+        assert!(
+            told.contains("memory") || told.contains("time limit"),
+            "{sql}: {told}"
+        );
         assert_eq!(bench.files(), ["shop.db"]);
     }
     assert_eq!(bench.cell("SELECT count(*) FROM customer").await, json!(3));
@@ -305,21 +378,37 @@ async fn a_statement_cannot_fill_the_memory_or_the_disk() {
 async fn results_stop_at_the_row_limit_and_the_byte_limit() {
     let bench = Bench::new(SHOP);
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000000)";
-    let ask = |sql: String, limit| bench.reader().query(sql, vec![], limit);
+    let reader = bench.reader();
+    let ask = |sql: String, limit| reader.query(sql, vec![], limit);
 
     let set = ask(format!("{rows} SELECT i FROM n"), None).await.unwrap();
     assert_eq!((set.rows.len(), set.truncated), (100, true));
-    let set = ask(format!("{rows} SELECT i FROM n"), Some(1_000)).await.unwrap();
+    let set = ask(format!("{rows} SELECT i FROM n"), Some(1_000))
+        .await
+        .unwrap();
     assert_eq!((set.rows.len(), set.truncated), (1_000, true));
-    let set = ask("SELECT id FROM customer".into(), Some(3)).await.unwrap();
+    let set = ask("SELECT id FROM customer".into(), Some(3))
+        .await
+        .unwrap();
     assert_eq!((set.rows.len(), set.truncated), (3, false));
-    let set = ask("SELECT id FROM customer".into(), Some(2)).await.unwrap();
+    let set = ask("SELECT id FROM customer".into(), Some(2))
+        .await
+        .unwrap();
     assert_eq!((set.rows.len(), set.truncated), (2, true));
 
-    for content in ["hex(zeroblob(100000))", "zeroblob(200000)", "replace(hex(zeroblob(20000)), '0', char(1))"] {
-        let set = ask(format!("{rows} SELECT {content} FROM n"), Some(1_000)).await.unwrap();
+    for content in [
+        "hex(zeroblob(100000))",
+        "zeroblob(200000)",
+        "replace(hex(zeroblob(20000)), '0', char(1))",
+    ] {
+        let set = ask(format!("{rows} SELECT {content} FROM n"), Some(1_000))
+            .await
+            .unwrap();
         let bytes = serde_json::to_vec(&set.rows).unwrap().len();
-        assert!(set.truncated && bytes > 500_000 && bytes <= 1 << 20, "{content}: {bytes}");
+        assert!(
+            set.truncated && bytes > 500_000 && bytes <= 1 << 20,
+            "{content}: {bytes}"
+        );
     }
     let wide = format!("SELECT {}", vec!["hex(zeroblob(100000))"; 6].join(","));
     let told = refused(ask(wide, None).await, "wide");
@@ -336,10 +425,22 @@ async fn every_value_is_exact_in_json() {
     for (sql, expected) in [
         ("SELECT NULL", json!(null)),
         ("SELECT 9007199254740991", json!(9_007_199_254_740_991_i64)),
-        ("SELECT -9007199254740991", json!(-9_007_199_254_740_991_i64)),
-        ("SELECT 9007199254740992", json!({"integer": "9007199254740992"})),
-        ("SELECT 9007199254740993", json!({"integer": "9007199254740993"})),
-        ("SELECT -9223372036854775808", json!({"integer": "-9223372036854775808"})),
+        (
+            "SELECT -9007199254740991",
+            json!(-9_007_199_254_740_991_i64),
+        ),
+        (
+            "SELECT 9007199254740992",
+            json!({"integer": "9007199254740992"}),
+        ),
+        (
+            "SELECT 9007199254740993",
+            json!({"integer": "9007199254740993"}),
+        ),
+        (
+            "SELECT -9223372036854775808",
+            json!({"integer": "-9223372036854775808"}),
+        ),
         ("SELECT 1.5", json!(1.5)),
         ("SELECT 1e300", json!(1e300)),
         ("SELECT 9e999", json!({"real": "Infinity"})),
@@ -347,30 +448,58 @@ async fn every_value_is_exact_in_json() {
         ("SELECT 9e999 - 9e999", json!(null)),
         ("SELECT 'Infinity'", json!("Infinity")),
         ("SELECT 'a' || char(0) || 'b'", json!("a\0b")),
-        ("SELECT CAST(x'ff61' AS TEXT)", json!({"invalid_text": "/2E="})),
-        ("SELECT CAST(x'eda080' AS TEXT)", json!({"invalid_text": "7aCA"})),
+        (
+            "SELECT CAST(x'ff61' AS TEXT)",
+            json!({"invalid_text": "/2E="}),
+        ),
+        (
+            "SELECT CAST(x'eda080' AS TEXT)",
+            json!({"invalid_text": "7aCA"}),
+        ),
         ("SELECT x'00ff'", json!({"blob": "AP8="})),
         ("SELECT x''", json!({"blob": ""})),
         ("SELECT ''", json!("")),
-        ("SELECT '{\"blob\": \"AP8=\"}'", json!("{\"blob\": \"AP8=\"}")),
+        (
+            "SELECT '{\"blob\": \"AP8=\"}'",
+            json!("{\"blob\": \"AP8=\"}"),
+        ),
     ] {
         assert_eq!(bench.cell(sql).await, expected, "{sql}");
     }
-    assert!(bench.query("SELECT char(0xD800), char(55296, 57343)").await.is_ok());
+    assert!(
+        bench
+            .query("SELECT char(0xD800), char(55296, 57343)")
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
 async fn a_value_that_was_returned_can_be_sent_back_as_a_parameter() {
     let bench = Bench::new(SHOP);
     for sql in [
-        "NULL", "1", "-9223372036854775808", "9007199254740993", "0.1", "9e999", "-9e999",
-        "'text'", "CAST(x'ff61' AS TEXT)", "x'00ff'", "'a' || char(0)", "1.0",
+        "NULL",
+        "1",
+        "-9223372036854775808",
+        "9007199254740993",
+        "0.1",
+        "9e999",
+        "-9e999",
+        "'text'",
+        "CAST(x'ff61' AS TEXT)",
+        "x'00ff'",
+        "'a' || char(0)",
+        "1.0",
     ] {
         let json = bench.cell(&format!("SELECT {sql}")).await;
         let cell: Cell = serde_json::from_value(json.clone()).unwrap();
         let check = format!("SELECT ?1 IS {sql}, typeof(?1) = typeof({sql})");
         let set = bench.reader().query(check, vec![cell], None).await.unwrap();
-        assert_eq!(set.rows, [[Cell::Integer(1), Cell::Integer(1)]], "{sql} came as {json}");
+        assert_eq!(
+            set.rows,
+            [[Cell::Integer(1), Cell::Integer(1)]],
+            "{sql} came as {json}"
+        );
     }
     let truth: Cell = serde_json::from_value(json!(true)).unwrap();
     assert_eq!(truth, Cell::Integer(1));
@@ -390,18 +519,27 @@ fn a_parameter_of_another_shape_is_refused_by_name() {
         json!({"other": "1"}),
         json!(u64::MAX),
     ] {
-        assert!(serde_json::from_value::<Cell>(json.clone()).is_err(), "{json}");
+        assert!(
+            serde_json::from_value::<Cell>(json.clone()).is_err(),
+            "{json}"
+        );
     }
 }
 
 #[tokio::test]
 async fn parameters_are_values_and_never_sql() {
     let bench = Bench::new(SHOP);
-    let ask = |sql: &str, params| bench.reader().query(sql.into(), params, None);
+    let reader = bench.reader();
+    let ask = |sql: &str, params| reader.query(sql.into(), params, None);
     let hostile = "Ada'; DROP TABLE customer; --";
     let set = ask("SELECT ? AS given", vec![text(hostile)]).await.unwrap();
     assert_eq!(set.rows, [[text(hostile)]]);
-    let set = ask("SELECT id FROM customer WHERE name = :name", vec![text("Ada")]).await.unwrap();
+    let set = ask(
+        "SELECT id FROM customer WHERE name = :name",
+        vec![text("Ada")],
+    )
+    .await
+    .unwrap();
     assert_eq!(set.rows, [[Cell::Integer(1)]]);
     for (sql, params) in [
         ("SELECT ?", vec![]),
@@ -425,8 +563,14 @@ async fn columns_of_one_name_all_arrive() {
 #[tokio::test]
 async fn a_misspelt_column_is_an_error_and_not_a_string() {
     let bench = Bench::new(SHOP);
-    let told = refused(bench.query("SELECT \"nosuchcol\" FROM customer").await, "column");
-    assert!(told.contains("no such column: nosuchcol") || told.contains("nosuchcol"), "{told}");
+    let told = refused(
+        bench.query("SELECT \"nosuchcol\" FROM customer").await,
+        "column",
+    );
+    assert!(
+        told.contains("no such column: nosuchcol") || told.contains("nosuchcol"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -458,14 +602,19 @@ async fn reading_a_wal_database_changes_no_byte_of_it_and_sees_every_committed_r
     // A writer that was killed leaves its committed frames in the -wal file.
     let copy = tempfile::tempdir().unwrap();
     let writer = Connection::open(&bench.file).unwrap();
-    writer.execute_batch("INSERT INTO customer VALUES (4, 'Joan')").unwrap();
+    writer
+        .execute_batch("INSERT INTO customer VALUES (4, 'Joan')")
+        .unwrap();
     for name in ["shop.db", "shop.db-wal"] {
         fs::copy(bench.directory.path().join(name), copy.path().join(name)).unwrap();
     }
     let file = copy.path().join("shop.db");
     let crashed = Bench::opened(copy, file, DatabaseLimits::default());
     let bytes = crashed.bytes();
-    assert_eq!(crashed.cell("SELECT count(*) FROM customer").await, json!(4));
+    assert_eq!(
+        crashed.cell("SELECT count(*) FROM customer").await,
+        json!(4)
+    );
     assert!(crashed.bytes() == bytes);
 }
 
@@ -495,8 +644,10 @@ async fn a_database_that_needs_recovery_says_so_and_is_left_alone() {
 
 #[tokio::test]
 async fn a_lock_that_another_program_holds_is_reported_before_the_time_limit() {
-    let limits =
-        DatabaseLimits { lock_time: Duration::from_millis(100), ..DatabaseLimits::default() };
+    let limits = DatabaseLimits {
+        lock_time: Duration::from_millis(100),
+        ..DatabaseLimits::default()
+    };
     let bench = Bench::limited(SHOP, limits.clone());
     let writer = Connection::open(&bench.file).unwrap();
     writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -519,8 +670,12 @@ async fn a_schema_that_is_larger_than_a_statement_may_be_can_be_read() {
     assert_eq!(bench.reader().describe().await.unwrap().tables.len(), 2);
     // Changed under a reader that is already open.
     let writer = Connection::open(&bench.file).unwrap();
-    writer.execute_batch(&format!("CREATE VIEW longer AS {view}")).unwrap();
-    assert_eq!(bench.cell("SELECT count(*) FROM deep").await, json!(0));
+    writer
+        .execute_batch(&format!("CREATE VIEW longer AS {view}"))
+        .unwrap();
+    for _ in 0..20 {
+        assert_eq!(bench.cell("SELECT count(*) FROM deep").await, json!(0));
+    }
 }
 
 #[tokio::test]
@@ -529,7 +684,9 @@ async fn a_file_that_was_replaced_is_read_anew() {
     assert_eq!(bench.cell("SELECT count(*) FROM customer").await, json!(3));
     let new = bench.directory.path().join("new.db");
     let connection = Connection::open(&new).unwrap();
-    connection.execute_batch("CREATE TABLE customer (a)").unwrap();
+    connection
+        .execute_batch("CREATE TABLE customer (a)")
+        .unwrap();
     drop(connection);
     fs::rename(&new, &bench.file).unwrap();
     for _ in 0..20 {
@@ -548,11 +705,19 @@ async fn a_name_in_the_schema_is_never_taken_for_sql() {
          CREATE VIRTUAL TABLE words USING fts5(word);"
     ));
     let description = bench.reader().describe().await.unwrap();
-    let tables: Vec<_> =
-        description.tables.iter().map(|table| (table.name.as_str(), table.kind.as_str())).collect();
+    let tables: Vec<_> = description
+        .tables
+        .iter()
+        .map(|table| (table.name.as_str(), table.kind.as_str()))
+        .collect();
     assert_eq!(
         tables,
-        [("broken", "view"), ("users", "table"), (name, "table"), ("words", "virtual")]
+        [
+            ("broken", "view"),
+            ("users", "table"),
+            (name, "table"),
+            ("words", "virtual")
+        ]
     );
     let users = serde_json::to_value(&description.tables[1]).unwrap();
     assert_eq!(
@@ -567,7 +732,12 @@ async fn a_name_in_the_schema_is_never_taken_for_sql() {
 
 #[tokio::test]
 async fn a_description_is_capped() {
-    let tables: String = (0..300).map(|n| format!("CREATE TABLE t{n} (a);")).collect();
+    let tables: String = (0..300)
+        .map(|n| format!("CREATE TABLE t{n} (a);"))
+        .collect();
     let description = Bench::new(&tables).reader().describe().await.unwrap();
-    assert_eq!((description.tables.len(), description.truncated), (200, true));
+    assert_eq!(
+        (description.tables.len(), description.truncated),
+        (200, true)
+    );
 }

@@ -170,9 +170,9 @@ async fn commits_that_would_be_lost_are_asked_about_and_stay_without_an_answer()
     let question = tools.question("feature").await;
     assert_eq!(question.subject, format!("feature@{tip}"));
     assert!(
-        question.text.contains(
-            "Delete branch `feature`? 3 commits are on no other branch and will be lost."
-        ),
+        question
+            .text
+            .contains("Delete branch `feature`? 3 commits are on no other branch and may be lost."),
         "{question:?}"
     );
     assert!(
@@ -262,17 +262,17 @@ async fn a_branch_that_moves_while_the_user_thinks_stays() {
     let world = Arc::new(World::new());
     world.unmerged("feature", 1);
     let tools = world.open();
-    let mover = Arc::clone(&world);
+    let pusher = Arc::clone(&world);
     let deleted = tools.delete_asking("feature", None, move |_| {
-        mover.commit("feature", "pushed meanwhile");
+        pusher.commit("feature", "pushed meanwhile");
         Ok(())
     });
     assert_refused(deleted.await, "conflict: `feature` now stands on");
     assert!(world.exists("feature"));
 
-    let remover = Arc::clone(&world);
+    let other = Arc::clone(&world);
     let deleted = tools.delete_asking("feature", None, move |_| {
-        remover.at_origin(&["update-ref", "-d", "refs/heads/feature"]);
+        other.at_origin(&["update-ref", "-d", "refs/heads/feature"]);
         Ok(())
     });
     assert_eq!(deleted.await.unwrap(), None, "somebody else deleted it");
@@ -290,9 +290,9 @@ async fn a_conflict_leaves_reflog_and_settings_of_the_branch() {
     fs::write(world.origin().join("refs/heads/feature.lock"), "").unwrap();
     assert_refused(tools.delete("feature").await, "locked");
     fs::remove_file(world.origin().join("refs/heads/feature.lock")).unwrap();
-    let mover = Arc::clone(&world);
+    let pusher = Arc::clone(&world);
     let moved = move |_| {
-        mover.commit("feature", "pushed meanwhile");
+        pusher.commit("feature", "pushed meanwhile");
         Ok(())
     };
     assert_refused(

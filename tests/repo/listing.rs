@@ -261,12 +261,11 @@ async fn branches_that_the_remote_hides_are_not_shown_and_not_touched() {
 #[tokio::test]
 async fn ten_thousand_branches_come_in_pages_and_follow_every_change() {
     let world = World::new();
-    let mut input = String::new();
-    for n in 0..10_000 {
+    let commit = |n: i32| {
         let time = 1_600_000_000 + (n * 7_919) % 10_000;
-        input +=
-            &format!("commit refs/heads/many/b{n}\ncommitter A <a@b> {time} +0000\ndata 1\nx\n\n");
-    }
+        format!("commit refs/heads/many/b{n}\ncommitter A <a@b> {time} +0000\ndata 1\nx\n\n")
+    };
+    let input: String = (0..10_000).map(commit).collect();
     world.feed(&["fast-import", "--quiet"], input.as_bytes());
     world.at_origin(&["pack-refs", "--all"]);
     let tools = world.open();

@@ -79,9 +79,9 @@ impl Served {
                 if TcpStream::connect(("127.0.0.1", port)).is_ok() {
                     let url = format!("git://127.0.0.1:{port}/origin.git");
                     world.run(&world.clone(), &["config", "remote.origin.url", &url]);
-                    let served = Self { world, server };
-                    served.fetch();
-                    return served;
+                    let ready = Self { world, server };
+                    ready.fetch();
+                    return ready;
                 }
                 thread::sleep(Duration::from_millis(25));
             }
@@ -264,9 +264,9 @@ async fn a_remote_branch_that_moves_while_the_user_thinks_stays() {
     let served = Arc::new(Served::new());
     served.unmerged("feature", 1);
     let tools = served.open();
-    let mover = Arc::clone(&served);
+    let pusher = Arc::clone(&served);
     let moved = move |_| {
-        mover.commit("feature", "pushed meanwhile");
+        pusher.commit("feature", "pushed meanwhile");
         Ok(())
     };
     assert_refused(
@@ -274,9 +274,9 @@ async fn a_remote_branch_that_moves_while_the_user_thinks_stays() {
         "conflict: `feature` now stands on",
     );
     assert!(served.exists("feature"));
-    let remover = Arc::clone(&served);
+    let other = Arc::clone(&served);
     let removed = move |_| {
-        remover.at_origin(&["update-ref", "-d", "refs/heads/feature"]);
+        other.at_origin(&["update-ref", "-d", "refs/heads/feature"]);
         Ok(())
     };
     assert_eq!(
@@ -366,7 +366,7 @@ fn cutting_proxy(port: u16, deaf: bool) -> u16 {
                 (client.try_clone().unwrap(), server.try_clone().unwrap());
             let cut = turn == 1;
             thread::spawn(move || {
-                let mut buffer = [0; 65_536];
+                let mut buffer = [0; 8_192];
                 let mut messages = 0;
                 while let Ok(n @ 1..) = client.read(&mut buffer) {
                     messages += 1;
@@ -381,7 +381,7 @@ fn cutting_proxy(port: u16, deaf: bool) -> u16 {
                 _ = server.shutdown(Shutdown::Write);
             });
             thread::spawn(move || {
-                let mut buffer = [0; 65_536];
+                let mut buffer = [0; 8_192];
                 let mut greeted = false;
                 while let Ok(n @ 1..) = from_server.read(&mut buffer) {
                     if (cut && greeted) || to_client.write_all(&buffer[..n]).is_err() {

@@ -87,7 +87,7 @@ fn a_remote_is_a_bare_repository_or_a_git_server() {
     let origin = world.origin();
     let origin = origin.to_str().unwrap();
     world.run(world.path(), &["clone", "-q", "origin.git", "with tree"]);
-    symlink(&origin, world.path().join("link")).unwrap();
+    symlink(origin, world.path().join("link")).unwrap();
     let set = |url: &str| world.run(&world.clone(), &["config", "remote.origin.url", url]);
     for url in [
         origin,

@@ -140,10 +140,10 @@ impl World {
     /// A branch with commits that no other branch has.
     pub(super) fn unmerged(&self, branch: &str, commits: usize) -> String {
         self.set(branch, &self.head("main"));
-        (0..commits)
-            .map(|n| self.commit(branch, &format!("only on {branch} {n}")))
-            .last()
-            .unwrap()
+        for n in 0..commits {
+            self.commit(branch, &format!("only on {branch} {n}"));
+        }
+        self.head(branch)
     }
 
     pub(super) fn head(&self, branch: &str) -> String {

@@ -184,7 +184,7 @@ async fn a_page_that_is_cut_says_so() {
 async fn invisible_characters_are_removed_however_they_are_written() {
     let hidden = "\u{0}\u{1}\u{8}\u{b}\u{c}\u{1b}\u{7f}\u{80}\u{9b}\u{ad}\u{34f}\u{61c}\u{180e}\
         \u{200b}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2064}\u{2066}\
-        \u{2067}\u{2068}\u{2069}\u{206f}\u{3164}\u{feff}\u{fff9}\u{fffb}\u{e0001}\u{e0041}\u{e007f}\
+        \u{2067}\u{2068}\u{2069}\u{206f}\u{3164}\u{fe00}\u{fe0d}\u{feff}\u{fff9}\u{fffb}\u{e0001}\u{e0041}\u{e007f}\
         \u{e0100}\u{e01ef}";
     let raw: String = hidden.chars().flat_map(|char| ['a', char]).collect();
     let escape = |char: char| {

@@ -306,7 +306,7 @@ async fn a_name_is_refused_if_any_of_its_addresses_is_not_public() {
         let result = reader.fetch("http://good.example/").await;
         let text = refusal(result);
         assert!(
-            text.starts_with("blocked address `good.example`"),
+            text.starts_with("blocked address `good.example`: it leads to"),
             "{addresses:?}: {text}"
         );
         assert!(

@@ -143,6 +143,18 @@ async fn a_server_that_takes_its_time_meets_a_limit() {
         let server = Server::start(move |_, stream| slow(stream));
         let text = refusal(soon(&server).await);
         assert!(text.contains("time limit"), "{name}: {text}");
+        if name.starts_with("silent") {
+            // Silence ends a fetch long before its time is up.
+            let total_timeout = Duration::from_secs(100);
+            let reader = reader(WebConfig {
+                total_timeout,
+                ..impatient(&server)
+            });
+            let url = server.origin();
+            let outcome = tokio::time::timeout(Duration::from_secs(30), reader.fetch(&url)).await;
+            let text = refusal(outcome.expect("silence is not noticed"));
+            assert!(text.contains("time limit"), "{name}: {text}");
+        }
     }
 }
 

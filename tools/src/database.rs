@@ -26,14 +26,15 @@ use std::{
 };
 
 pub use cell::Cell;
+pub(crate) use connection::{commit, watch};
 pub use execute::{Executed, TableChange};
 pub use insert::{Inserted, NewRow};
 pub use read::{Column, Description, ForeignKey, Table};
-pub(crate) use refusal::{Fault, Task};
+pub(crate) use refusal::{Fault, Task, shown};
 use rusqlite::{Connection, ErrorCode};
-pub use statement::RowSet;
 use statement::Room;
-pub(crate) use threads::Threads;
+pub use statement::RowSet;
+pub(crate) use threads::{Call, Threads};
 
 use crate::{OpenError, ToolError};
 
@@ -122,8 +123,8 @@ impl Database {
     /// Without an existing regular file that holds a database.
     pub fn open(config: DatabaseConfig) -> Result<Self, OpenError> {
         let DatabaseConfig { file, limits } = config;
-        let shown = file.display().to_string();
-        let failed = |problem: &str| OpenError(format!("database `{shown}`: {problem}"));
+        let path = file.display().to_string();
+        let failed = |problem: &str| OpenError(format!("database `{path}`: {problem}"));
         let file = existing_file(&file).map_err(|problem| failed(&problem))?;
         match check(&file, &limits) {
             Ok(()) => {}
@@ -144,12 +145,14 @@ impl Database {
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, &DatabaseLimits) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection, &DatabaseLimits) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
         let task = read::task(&limits);
         let work = move |kept: &mut _, call: &Arc<_>| {
-            read::with_reader(kept, &file, &limits, call, |connection| work(connection, &limits))
+            read::with_reader(kept, &file, &limits, call, |connection| {
+                work(connection, &limits)
+            })
         };
         self.readers.run(task, work).await
     }
@@ -157,9 +160,7 @@ impl Database {
     async fn write<T: Send + 'static>(
         &self,
         task: Task,
-        work: impl FnOnce(Connection, &DatabaseLimits, &Arc<threads::Call>) -> Result<T, Fault>
-        + Send
-        + 'static,
+        work: impl FnOnce(Connection, &DatabaseLimits, &Arc<Call>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
         let work = move |_: &mut _, call: &Arc<_>| {
@@ -187,8 +188,12 @@ fn existing_file(file: &Path) -> Result<PathBuf, String> {
 
 fn check(file: &Path, limits: &DatabaseLimits) -> rusqlite::Result<()> {
     let memory = i64::try_from(limits.memory_bytes).unwrap_or(i64::MAX);
-    Connection::open_in_memory()?
-        .pragma_update_and_check(None, "hard_heap_limit", memory, |_| Ok(()))?;
+    Connection::open_in_memory()?.pragma_update_and_check(
+        None,
+        "hard_heap_limit",
+        memory,
+        |_| Ok(()),
+    )?;
     connection::reader(file, limits).map(drop)
 }
 
@@ -217,10 +222,17 @@ impl DatabaseReader {
         let most = self.0.limits.rows;
         let rows = limit.unwrap_or_else(|| DEFAULT_ROWS.min(most));
         if rows == 0 || rows > most {
-            return Err(ToolError::refused(format!("`limit` is `{rows}`; give 1 to {most}")));
+            return Err(ToolError::refused(format!(
+                "`limit` is `{rows}`; give 1 to {most}"
+            )));
         }
-        let room = Room { rows, bytes: self.0.limits.result_bytes };
-        self.0.read(move |connection, _| read::query(connection, &sql, &params, room)).await
+        let room = Room {
+            rows,
+            bytes: self.0.limits.result_bytes,
+        };
+        self.0
+            .read(move |connection, _| read::query(connection, &sql, &params, room))
+            .await
     }
 
     /// Tables, views, their columns and keys.

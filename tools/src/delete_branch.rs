@@ -44,8 +44,8 @@ struct Output {
 #[tool_router(router = delete_branch_route, vis = "pub(crate)")]
 impl Toolbox {
     /// Delete a branch on the configured remote, or in the repository itself if it has no remote:
-    /// for everybody who uses it. Commits that are on no other branch are lost; the user is asked
-    /// first when there are any. The default branch and branches that are protected or checked
+    /// for everybody who uses it. Commits that are on no other branch can be lost for good; the user
+    /// is asked first when there are any. The default branch and branches that are protected or checked
     /// out are refused.
     #[tool(
         title = "Delete branch",

@@ -28,7 +28,7 @@ struct Params {
 struct Output {
     /// Rows inserted, updated or deleted in all tables; null where SQLite does not tell.
     affected_rows: Option<u64>,
-    /// Each table that the statement may have changed.
+    /// Each table that the statement changed.
     tables: Vec<TableChange>,
     /// What a RETURNING clause returned; null without one.
     returned: Option<Returned>,
@@ -76,6 +76,10 @@ impl Toolbox {
             rows: set.rows,
             truncated: set.truncated,
         });
-        Ok(Json(Output { affected_rows, tables: done.tables, returned }))
+        Ok(Json(Output {
+            affected_rows,
+            tables: done.tables,
+            returned,
+        }))
     }
 }

@@ -55,7 +55,15 @@ impl Toolbox {
         database: DatabaseReader,
         Parameters(Params { sql, params, limit }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
-        let RowSet { columns, rows, truncated } = database.query(sql, params, limit).await?;
-        Ok(Json(Output { columns, rows, truncated }))
+        let RowSet {
+            columns,
+            rows,
+            truncated,
+        } = database.query(sql, params, limit).await?;
+        Ok(Json(Output {
+            columns,
+            rows,
+            truncated,
+        }))
     }
 }

@@ -42,7 +42,6 @@ mod policy;
 mod remote;
 
 pub use list::{Branch, Page};
-pub(crate) use name::is_device;
 pub use name::{BranchName, CommitId, Start};
 
 use glob::Glob;

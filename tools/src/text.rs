@@ -69,3 +69,18 @@ pub(crate) fn opaque(bytes: &[u8]) -> String {
 pub(crate) fn transparent(cursor: &str) -> Option<Vec<u8>> {
     BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()
 }
+
+/// Whether Windows takes a file of this name for a device, whatever its extension.
+pub(crate) fn is_device(file: &str) -> bool {
+    let stem = file
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .trim_end()
+        .to_ascii_lowercase();
+    match stem.as_bytes() {
+        b"con" | b"prn" | b"aux" | b"nul" => true,
+        [b'c', b'o', b'm', digit] | [b'l', b'p', b't', digit] => digit.is_ascii_digit(),
+        _ => false,
+    }
+}

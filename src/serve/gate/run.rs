@@ -29,7 +29,7 @@ impl Gate {
         context: &RequestContext<RoleServer>,
         confirmed: Option<Confirmed>,
     ) -> Ran {
-        let limit = self.house.limits.call_seconds;
+        let limit = self.house.limits.call_seconds.0;
         let mut tool_context = context.clone();
         if let Some(confirmed) = confirmed {
             tool_context.extensions.insert(confirmed);

@@ -115,7 +115,9 @@ fn parse(value: Value) -> Result<Cell, String> {
             return match (number.as_i64(), number.as_f64()) {
                 (Some(integer), _) => Ok(Cell::Integer(integer)),
                 (None, Some(real)) if number.is_f64() => Ok(Cell::Real(real)),
-                _ => Err(format!("`{number}` does not fit a 64-bit integer; send it as text")),
+                _ => Err(format!(
+                    "`{number}` does not fit a 64-bit integer; send it as text"
+                )),
             };
         }
         Value::Object(object) if object.len() == 1 => match object.into_iter().next() {

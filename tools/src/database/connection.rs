@@ -13,7 +13,13 @@ use rusqlite::{
     limits::Limit,
 };
 
-use super::{DatabaseLimits, authorizer, threads::Call};
+use super::{
+    DatabaseLimits, authorizer,
+    insert::quote,
+    read::text,
+    refusal::{Fault, Task},
+    threads::Call,
+};
 
 /// Virtual machine steps between two looks at the clock. A step can take milliseconds.
 const STEPS: i32 = 100;
@@ -26,9 +32,23 @@ pub(super) fn reader(file: &Path, limits: &DatabaseLimits) -> Result<Connection>
     connection.set_db_config(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.execute_batch("PRAGMA query_only = 1")?;
+    connect_virtual_tables(&connection)?;
     connection.authorizer(Some(authorizer::reads))?;
     narrow(&connection, limits)?;
     Ok(connection)
+}
+
+/// Some modules compile their writing statements when a table of theirs is first named, which the
+/// authorizer would refuse.
+fn connect_virtual_tables(connection: &Connection) -> Result<()> {
+    let mut names = connection
+        .prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")?;
+    let mut rows = names.query([])?;
+    while let Some(row) = rows.next()? {
+        // A module that is missing matters only to a statement that names its table.
+        let _ = connection.prepare(&format!("SELECT 1 FROM main.{}", quote(&text(row, 0)?)));
+    }
+    Ok(())
 }
 
 /// A connection for one write. Never kept: a fresh one has no state that another call left.
@@ -40,8 +60,11 @@ pub(super) fn writer(file: &Path, limits: &DatabaseLimits) -> Result<Connection>
     // back never reached the database file.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA cache_spill = 0")?;
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let growth = i64::try_from(limits.growth_bytes).unwrap_or(i64::MAX) / pragma("page_size")?.max(1);
-    let pages = pragma("page_count")?.saturating_add(growth).clamp(1, i64::from(u32::MAX) - 2);
+    let growth =
+        i64::try_from(limits.growth_bytes).unwrap_or(i64::MAX) / pragma("page_size")?.max(1);
+    let pages = pragma("page_count")?
+        .saturating_add(growth)
+        .clamp(1, i64::from(u32::MAX) - 2);
     connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     narrow(&connection, limits)?;
     Ok(connection)
@@ -97,12 +120,22 @@ fn narrow(connection: &Connection, limits: &DatabaseLimits) -> Result<()> {
 pub(super) const PARAMETERS: usize = 2_000;
 
 /// Let the call's end stop whatever runs on this connection.
-pub(super) fn watch(connection: &mut Connection, call: &Arc<Call>) -> Result<()> {
+pub(crate) fn watch(connection: &mut Connection, call: &Arc<Call>) -> Result<()> {
     let call = Arc::clone(call);
     connection.progress_handler(STEPS, Some(move || call.stopped()))
 }
 
-/// Let nothing stop it: a commit that has begun should end.
-pub(super) fn unwatch(connection: &mut Connection) -> Result<()> {
-    connection.progress_handler(0, None::<fn() -> bool>)
+/// End the transaction if the call may still do so. Otherwise, or if that fails, the connection is
+/// closed, which undoes the transaction.
+pub(crate) fn commit(
+    mut connection: Connection,
+    call: &Call,
+    task: &Task,
+) -> std::result::Result<(), Fault> {
+    if !call.commits() {
+        return Err(task.out_of_time().into());
+    }
+    // A commit that has begun should end.
+    connection.progress_handler(0, None::<fn() -> bool>)?;
+    Ok(connection.execute_batch("COMMIT")?)
 }

@@ -15,11 +15,11 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    DatabaseLimits, authorizer,
-    authorizer::{Counted, Touched},
+    DatabaseLimits,
+    authorizer::{self, Counted, NOBODY, Touched, Verbs},
     cell::Cell,
-    connection::watch,
-    insert::{commit, quote},
+    connection::{commit, watch},
+    insert::quote,
     read::text,
     refusal::{Fault, Task, shown},
     statement::{self, Room, RowSet},
@@ -45,7 +45,7 @@ pub struct TableChange {
 /// What a statement did, or would do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Executed {
-    /// Each table that it may have changed.
+    /// Each table that it changed.
     pub tables: Vec<TableChange>,
     /// What its RETURNING clause returned.
     pub returned: Option<RowSet>,
@@ -89,14 +89,22 @@ pub(super) fn execute(
         }
     }))?;
 
-    let room = Room { rows: limits.rows, bytes: limits.result_bytes };
+    let room = Room {
+        rows: limits.rows,
+        bytes: limits.result_bytes,
+    };
     let (tables, returned) = run(&connection, &touched, sql, params, room)?;
     let question = {
         let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
         question(sql, params, &tables, &touched)
     };
-    let executed = Executed { tables, returned, question };
+    let executed = Executed {
+        tables,
+        returned,
+        question,
+    };
     agree(&executed)?;
+    connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
     Ok(executed)
 }
@@ -109,12 +117,15 @@ fn run(
     room: Room,
 ) -> Result<(Vec<TableChange>, Option<RowSet>), Fault> {
     let mut statement = statement::one(connection, sql)?;
-    if statement.readonly() {
+    if statement.readonly() || statement.is_explain() != 0 {
         return Err(Fault::refused("this statement only reads; use `query`"));
     }
     statement::bind(&mut statement, params)?;
     let tables_before = Kinds::read(connection)?;
-    let names = touched.lock().unwrap_or_else(PoisonError::into_inner).names();
+    let names = touched
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .names();
     let before: BTreeMap<_, _> = names
         .into_iter()
         .map(|name| (name.clone(), rows(connection, &tables_before, &name)))
@@ -129,17 +140,23 @@ fn run(
 
     let tables_after = Kinds::read(connection)?;
     // The counting that follows must not add to what is counted.
-    let names = touched.lock().unwrap_or_else(PoisonError::into_inner).names();
+    let names = touched
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .names();
     let mut changes = Vec::new();
     for name in names {
-        let kind = tables_after.0.get(&name).or_else(|| tables_before.0.get(&name)).copied();
+        let kind = tables_after
+            .0
+            .get(&name)
+            .or_else(|| tables_before.0.get(&name))
+            .copied();
         if matches!(kind, Some(Kind::View | Kind::Shadow)) {
             continue;
         }
         let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = touched.tables.get(&name).copied().unwrap_or_default();
-        let dropped = touched.dropped.contains(&name);
-        let whole = dropped || touched.altered.contains(&name);
+        let whole = touched.dropped.contains(&name) || touched.altered.contains(&name);
         let created = touched.created.contains(&name);
         drop(touched);
         let rows_before = before.get(&name).copied().flatten();
@@ -153,21 +170,63 @@ fn run(
         } else {
             None
         };
-        changes.push(TableChange { table: name, rows_before, rows_after, rows_changed });
+        changes.push(TableChange {
+            table: name,
+            rows_before,
+            rows_after,
+            rows_changed,
+        });
     }
-    attribute(&mut changes, total);
+    let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
+    attribute(&mut changes, total, &tables_after, &touched);
+    // Compiling a statement names every table that a trigger or a foreign key might reach.
+    changes.retain(|change| !change.is_none() || touched.schema(&change.table));
     Ok((changes, has_columns.then_some(set)))
 }
 
-/// SQLite reports the rows of WITHOUT ROWID tables only in its total. Where one table is left
-/// without a number, the rest is that table's.
-fn attribute(changes: &mut [TableChange], total: u64) {
-    let known: u64 = changes.iter().filter_map(|change| change.rows_changed).sum();
-    let mut unknown = changes.iter_mut().filter(|change| change.rows_changed.is_none());
-    if let (Some(change), None) = (unknown.next(), unknown.next()) {
-        // A REPLACE removes rows that the total does not count.
-        change.rows_changed = Some(total.saturating_sub(known));
+/// SQLite reports the rows of WITHOUT ROWID tables only in its total, without those that a
+/// REPLACE removes. Where one table is left without a number, the rest is that table's.
+fn attribute(changes: &mut [TableChange], total: u64, kinds: &Kinds, touched: &Touched) {
+    let known: u64 = changes
+        .iter()
+        .filter_map(|change| change.rows_changed)
+        .sum();
+    let mut unknown = changes
+        .iter_mut()
+        .filter(|change| change.rows_changed.is_none());
+    let (Some(change), None) = (unknown.next(), unknown.next()) else {
+        return;
+    };
+    let rest = total.saturating_sub(known);
+    let (Some(before), Some(after)) = (change.rows_before, change.rows_after) else {
+        return;
+    };
+    if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
+        return;
     }
+    let replaced = match touched
+        .tables
+        .get(&change.table)
+        .map(|counted| counted.verbs)
+    {
+        Some(Verbs {
+            inserts: true,
+            updates: false,
+            deletes: false,
+        }) => before + rest,
+        Some(Verbs {
+            inserts: false,
+            updates: true,
+            deletes: false,
+        }) => before,
+        Some(Verbs {
+            inserts: false,
+            updates: false,
+            deletes: true,
+        }) => after,
+        _ => return,
+    };
+    change.rows_changed = Some(rest + replaced.saturating_sub(after));
 }
 
 /// What kind of table a name stands for.
@@ -221,13 +280,20 @@ impl Counted {
 
     /// Rows that a REPLACE clause removed, which SQLite reports nowhere.
     fn replaced(self, before: Option<u64>, after: Option<u64>) -> u64 {
-        let (Some(before), Some(after)) = (before, after) else { return 0 };
-        (before + self.inserted).saturating_sub(self.deleted).saturating_sub(after)
+        let (Some(before), Some(after)) = (before, after) else {
+            return 0;
+        };
+        (before + self.inserted)
+            .saturating_sub(self.deleted)
+            .saturating_sub(after)
     }
 }
 
 fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touched) -> Question {
-    let mut text = format!("Run this statement on the database?\n\n    {}\n", shown(sql, 1_000));
+    let mut text = format!(
+        "Run this statement on the database?\n\n    {}\n",
+        shown(sql, 1_000)
+    );
     let params = serde_json::to_string(params).unwrap_or_default();
     if params != "[]" {
         let _ = writeln!(text, "    with {}", shown(&params, 500));
@@ -255,14 +321,20 @@ fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touche
         .collect();
     let exact = serde_json::to_string(&(sql, params, counts, &touched.notes)).unwrap_or_default();
     let digest = Sha256::digest(exact.as_bytes());
-    let subject = digest.iter().fold(String::from("execute "), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let subject = digest
+        .iter()
+        .fold(String::from("execute "), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
     Question { subject, text }
 }
 
 impl TableChange {
+    fn is_none(&self) -> bool {
+        self.rows_changed == Some(0) && self.rows_before == self.rows_after
+    }
+
     /// Rows fewer than before.
     fn removed(&self) -> Option<i128> {
         Some(i128::from(self.rows_before?) - i128::from(self.rows_after.unwrap_or(0)))

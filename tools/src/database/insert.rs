@@ -9,11 +9,11 @@ use rusqlite::{Connection, ErrorCode, Statement};
 
 use super::{
     DatabaseLimits,
-    authorizer,
+    authorizer::{self, NOBODY},
     cell::Cell,
-    connection::{unwatch, watch},
+    connection::{commit, watch},
     read::{columns, text},
-    refusal::{Fault, Task, message, shown},
+    refusal::{Fault, Task, code, message, shown},
     threads::Call,
 };
 
@@ -54,7 +54,11 @@ pub(super) fn insert(
     check_size(limits, rows)?;
     watch(&mut connection, call)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let Target { name, has_rowid, ordinary } = Target::find(&connection, table)?;
+    let Target {
+        name,
+        has_rowid,
+        ordinary,
+    } = Target::find(&connection, table)?;
     let columns: BTreeSet<String> = columns(&connection, &name)?
         .into_iter()
         .filter(|column| !column.generated)
@@ -66,7 +70,10 @@ pub(super) fn insert(
     let mut prepared: Option<(Vec<&String>, Statement<'_>)> = None;
     for (index, row) in rows.iter().enumerate() {
         let refused = |problem: &str| {
-            Fault::refused(format!("row {}: {problem}; nothing was inserted", index + 1))
+            Fault::refused(format!(
+                "row {}: {problem}; nothing was inserted",
+                index + 1
+            ))
         };
         let shape: Vec<&String> = row.keys().collect();
         let statement = match prepared.take() {
@@ -80,10 +87,12 @@ pub(super) fn insert(
         for (place, cell) in row.values().enumerate() {
             statement.raw_bind_parameter(place + 1, cell)?;
         }
-        let inserted = statement.raw_execute().map_err(|error| match error.sqlite_error_code() {
-            Some(ErrorCode::ConstraintViolation) => refused(&message(&error)),
-            _ => error.into(),
-        })?;
+        let inserted = statement
+            .raw_execute()
+            .map_err(|error| match code(&error) {
+                Some(ErrorCode::ConstraintViolation) => refused(&message(&error)),
+                _ => error.into(),
+            })?;
         if inserted != 1 {
             return Err(refused("a trigger of the table skipped it"));
         }
@@ -91,31 +100,27 @@ pub(super) fn insert(
     }
     drop(prepared);
 
+    connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
-    Ok(Inserted { count: rows.len(), rowids: has_rowid.then_some(rowids) })
-}
-
-/// End the transaction if the call may still do so; otherwise closing the connection undoes it.
-pub(super) fn commit(
-    mut connection: Connection,
-    call: &Arc<Call>,
-    task: &Task,
-) -> Result<(), Fault> {
-    connection.authorizer(None::<fn(rusqlite::hooks::AuthContext<'_>) -> _>)?;
-    if !call.commits() {
-        return Err(task.out_of_time().into());
-    }
-    unwatch(&mut connection)?;
-    Ok(connection.execute_batch("COMMIT")?)
+    Ok(Inserted {
+        count: rows.len(),
+        rowids: has_rowid.then_some(rowids),
+    })
 }
 
 fn check_size(limits: &DatabaseLimits, rows: &[NewRow]) -> Result<(), Fault> {
     let most = limits.insert_rows;
     if rows.is_empty() || rows.len() > most {
         let given = rows.len();
-        return Err(Fault::refused(format!("`rows` holds {given} rows; send 1 to {most}")));
+        return Err(Fault::refused(format!(
+            "`rows` holds {given} rows; send 1 to {most}"
+        )));
     }
-    let bytes: usize = rows.iter().flat_map(|row| row.values()).map(Cell::json_bytes).sum();
+    let bytes: usize = rows
+        .iter()
+        .flat_map(|row| row.values())
+        .map(Cell::json_bytes)
+        .sum();
     if bytes > limits.insert_bytes {
         let most = limits.insert_bytes;
         return Err(Fault::refused(format!(
@@ -156,7 +161,11 @@ impl Target {
             }
         }
         if let Some((name, has_rowid)) = found {
-            return Ok(Self { name, has_rowid, ordinary });
+            return Ok(Self {
+                name,
+                has_rowid,
+                ordinary,
+            });
         }
         let wanted = shown(wanted, 100);
         Err(Fault::refused(match other {
@@ -166,9 +175,15 @@ impl Target {
             )
             .replace("view table", "view"),
             None => {
-                let names: Vec<_> =
-                    ordinary.iter().take(20).map(|name| format!("`{}`", shown(name, 100))).collect();
-                format!("there is no table `{wanted}`; tables are {}", names.join(", "))
+                let names: Vec<_> = ordinary
+                    .iter()
+                    .take(20)
+                    .map(|name| format!("`{}`", shown(name, 100)))
+                    .collect();
+                format!(
+                    "there is no table `{wanted}`; tables are {}",
+                    names.join(", ")
+                )
             }
         }))
     }
@@ -181,8 +196,11 @@ fn statement(table: &str, columns: &BTreeSet<String>, row: &NewRow) -> Result<St
     for wanted in row.keys() {
         let same = |name: &&String| name.eq_ignore_ascii_case(wanted);
         let Some(name) = columns.iter().find(same) else {
-            let known: Vec<_> =
-                columns.iter().take(50).map(|name| format!("`{}`", shown(name, 100))).collect();
+            let known: Vec<_> = columns
+                .iter()
+                .take(50)
+                .map(|name| format!("`{}`", shown(name, 100)))
+                .collect();
             return Err(format!(
                 "`{}` is no column to insert into; columns are {}",
                 shown(wanted, 100),
@@ -201,7 +219,9 @@ fn statement(table: &str, columns: &BTreeSet<String>, row: &NewRow) -> Result<St
     }
     let places = vec!["?"; names.len()].join(", ");
     let names = names.join(", ");
-    Ok(format!("INSERT OR ABORT INTO main.{table} ({names}) VALUES ({places})"))
+    Ok(format!(
+        "INSERT OR ABORT INTO main.{table} ({names}) VALUES ({places})"
+    ))
 }
 
 /// A name as SQL.

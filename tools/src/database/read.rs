@@ -3,14 +3,14 @@
 use std::{path::Path, sync::Arc};
 
 use rmcp::schemars;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, ErrorCode, Row, types::ValueRef};
 use serde::Serialize;
 
 use super::{
     DatabaseLimits,
     cell::Cell,
     connection,
-    refusal::{Fault, Task},
+    refusal::{Fault, Task, code},
     statement::{self, Room, RowSet},
     threads::Call,
 };
@@ -20,7 +20,11 @@ const READS_ONLY: &str = "one statement only, and only one that reads; to add ro
                           `insert_rows`, for any other change `execute`";
 
 pub(super) fn task(limits: &DatabaseLimits) -> Task {
-    Task { time: limits.query_time, denied: READS_ONLY, state: "" }
+    Task {
+        time: limits.query_time,
+        denied: READS_ONLY,
+        state: "",
+    }
 }
 
 /// The connection that a reader thread keeps, and the file that it has open.
@@ -37,13 +41,42 @@ pub(super) fn with_reader<T>(
     file: &Path,
     limits: &DatabaseLimits,
     call: &Arc<Call>,
-    work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    work: impl Fn(&Connection) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let identity = FileIdentity::of(file);
-    let mut kept = match slot.take() {
-        Some(kept) if kept.file == identity => kept,
-        _ => Kept { connection: connection::reader(file, limits)?, file: identity },
-    };
+    let mut done = None;
+    if let Some(kept) = slot.take().filter(|kept| kept.file == identity) {
+        match run(kept, slot, call, &work) {
+            // Another program may have changed the schema: a view that is larger than a statement
+            // may be here, a virtual table. Those are read before limits and authorizer are set.
+            Err(Fault::Sql(error))
+                if matches!(
+                    code(&error),
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::AuthorizationForStatementDenied)
+                ) => {}
+            other => done = Some(other),
+        }
+    }
+    done.unwrap_or_else(|| {
+        let connection = connection::reader(file, limits)?;
+        run(
+            Kept {
+                connection,
+                file: identity,
+            },
+            slot,
+            call,
+            &work,
+        )
+    })
+}
+
+fn run<T>(
+    mut kept: Kept,
+    slot: &mut Option<Kept>,
+    call: &Arc<Call>,
+    work: impl Fn(&Connection) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     connection::watch(&mut kept.connection, call)?;
     let done = work(&kept.connection)?;
     if kept.connection.is_autocommit() {
@@ -60,7 +93,9 @@ impl FileIdentity {
     #[cfg(unix)]
     fn of(file: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        file.symlink_metadata().ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
+        file.symlink_metadata()
+            .ok()
+            .map(|metadata| Self(metadata.dev(), metadata.ino()))
     }
 
     #[cfg(not(unix))]
@@ -152,7 +187,10 @@ pub(super) fn describe(
          ORDER BY name",
     )?;
     let mut rows = statement.query([])?;
-    let mut description = Description { tables: Vec::new(), truncated: false };
+    let mut description = Description {
+        tables: Vec::new(),
+        truncated: false,
+    };
     let mut left = limits.result_bytes;
     while let Some(row) = rows.next()? {
         let (name, kind) = (text(row, 0)?, text(row, 1)?);
@@ -163,7 +201,13 @@ pub(super) fn describe(
         };
         let unique = unique(connection, &name)?;
         let foreign_keys = foreign_keys(connection, &name)?;
-        let table = Table { name, kind, columns, unique, foreign_keys };
+        let table = Table {
+            name,
+            kind,
+            columns,
+            unique,
+            foreign_keys,
+        };
         let bytes = serde_json::to_string(&table).map_or(usize::MAX, |json| json.len());
         if description.tables.len() == limits.described_tables || bytes > left {
             description.truncated = true;
@@ -189,7 +233,7 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
             not_null: row.get(2)?,
             primary_key: row.get(3)?,
             default: match row.get_ref(4)? {
-                rusqlite::types::ValueRef::Null => None,
+                ValueRef::Null => None,
                 _ => Some(text(row, 4)?),
             },
             generated: row.get::<_, i64>(5)? != 0,
@@ -228,7 +272,15 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
         if keys.last().is_none_or(|(last, _)| *last != id) {
             let (table, on_delete) = (text(row, 1)?, text(row, 2)?);
             let (columns, references) = (Vec::new(), Vec::new());
-            keys.push((id, ForeignKey { columns, table, references, on_delete }));
+            keys.push((
+                id,
+                ForeignKey {
+                    columns,
+                    table,
+                    references,
+                    on_delete,
+                },
+            ));
         }
         if let Some((_, key)) = keys.last_mut() {
             key.columns.push(from);
@@ -241,8 +293,8 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
 /// A text of the schema; what isn't UTF-8 in it is replaced.
 pub(super) fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     Ok(match row.get_ref(index)? {
-        rusqlite::types::ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        rusqlite::types::ValueRef::Null => String::new(),
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Null => String::new(),
         other => format!("{other:?}"),
     })
 }

@@ -48,7 +48,7 @@ impl Fault {
             Self::Tool(error) => return error,
             Self::Sql(error) => error,
         };
-        let Some(code) = error.sqlite_error_code() else {
+        let Some(code) = code(&error) else {
             return ToolError::internal(error);
         };
         let text = match code {
@@ -96,11 +96,21 @@ impl Task {
 
     pub(crate) fn out_of_time(&self) -> ToolError {
         let limit = self.time.as_secs_f64();
-        self.refused(&format!("stopped at the time limit of {limit} s; ask for less at a time"))
+        self.refused(&format!(
+            "stopped at the time limit of {limit} s; ask for less at a time"
+        ))
     }
 
     fn refused(&self, text: &str) -> ToolError {
         ToolError::refused(format!("{text}{}", self.state))
+    }
+}
+
+/// SQLite's code, which rusqlite's own accessor leaves out for errors that name a place in the SQL.
+pub(super) fn code(error: &Error) -> Option<ErrorCode> {
+    match error {
+        Error::SqliteFailure(error, _) | Error::SqlInputError { error, .. } => Some(error.code),
+        _ => None,
     }
 }
 

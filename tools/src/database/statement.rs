@@ -40,11 +40,15 @@ pub(super) fn one<'c>(connection: &'c Connection, sql: &str) -> Result<Statement
     // a long list of them.
     let mut batch = Batch::new(connection, sql);
     let Some(statement) = batch.next()? else {
-        return Err(Fault::refused("the statement is empty; write one SQL statement in `sql`"));
+        return Err(Fault::refused(
+            "the statement is empty; write one SQL statement in `sql`",
+        ));
     };
     match batch.next() {
         Ok(None) => Ok(statement),
-        _ => Err(Fault::refused("one statement only; send each in a call of its own")),
+        _ => Err(Fault::refused(
+            "one statement only; send each in a call of its own",
+        )),
     }
 }
 
@@ -71,13 +75,24 @@ pub(super) fn collect(
     finish: bool,
 ) -> Result<RowSet, Fault> {
     // rusqlite panics on a name that is not UTF-8.
-    let names = || statement.column_names().map(str::to_owned).collect::<Vec<_>>();
+    let names = || {
+        statement
+            .column_names()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let columns = catch_unwind(AssertUnwindSafe(names)).map_err(|_| {
         Fault::refused("a column name of the result is not UTF-8; name the columns with `AS`")
     })?;
     let width = columns.len();
-    let mut set = RowSet { columns, rows: Vec::new(), truncated: false };
-    let mut left = room.bytes.saturating_sub(set.columns.iter().map(|name| json_bytes(name)).sum());
+    let mut set = RowSet {
+        columns,
+        rows: Vec::new(),
+        truncated: false,
+    };
+    let mut left = room
+        .bytes
+        .saturating_sub(set.columns.iter().map(|name| json_bytes(name)).sum());
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         if set.truncated {

@@ -23,7 +23,7 @@ use crate::{
 
 /// One branch of a listing.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, inline)]
 pub struct Branch {
     /// Name without `refs/heads/`. Characters that the other tools would refuse are escaped.
     pub name: String,

@@ -37,11 +37,11 @@ pub(super) fn question(
         let subject = visible(newest.summary_bytes().unwrap_or_default(), 72);
         let lost = lost.min(counted);
         format!(
-            "Delete branch `{branch}`? {least}{lost} {commits} on no other branch and will be lost. Newest: \"{subject}\" ({tip})"
+            "Delete branch `{branch}`? {least}{lost} {commits} on no other branch and may be lost. Newest: \"{subject}\" ({tip})"
         )
     } else {
         format!(
-            "Delete branch `{branch}` at {tip}? This clone has no copy of its commits, so they may be on no other branch and be lost."
+            "Delete branch `{branch}` at {tip}? This clone has no copy of its commits, so they may be on no other branch and may be lost."
         )
     };
     Ok(Some(Question {

@@ -4,7 +4,7 @@ use git2::{Branch, Oid};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use crate::text::quoted;
+use crate::text::{is_device, quoted};
 
 /// A branch name that means one thing to every program: no option, path, revision expression,
 /// abbreviated commit or device, and the same bytes to every eye.
@@ -103,21 +103,6 @@ fn fault(name: &str) -> Option<&'static str> {
         part if is_device(part) => Some("a part of it is the name of a device on Windows"),
         _ => None,
     })
-}
-
-/// Whether Windows takes a file of this name for a device, whatever its extension.
-pub(crate) fn is_device(file: &str) -> bool {
-    let stem = file
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .trim_end()
-        .to_ascii_lowercase();
-    match stem.as_bytes() {
-        b"con" | b"prn" | b"aux" | b"nul" => true,
-        [b'c', b'o', b'm', digit] | [b'l', b'p', b't', digit] => digit.is_ascii_digit(),
-        _ => false,
-    }
 }
 
 /// A commit by all forty digits of its id.

@@ -105,7 +105,7 @@ fn declared(body: &[u8], key: &str) -> Option<String> {
 
 /// Text without the characters that a reader can't see but a model or a terminal acts on:
 /// controls, direction overrides, tags, and all else that Unicode calls default-ignorable, except
-/// joiners and variation selectors, which real words need. Line ends become `\n`.
+/// joiners, which real words need, and the two selectors of emoji. Line ends become `\n`.
 pub(super) fn visible(text: &str) -> String {
     let unified = text.replace("\r\n", "\n");
     let mapped = unified.chars().map(|char| match char {
@@ -120,7 +120,7 @@ fn is_hidden(char: char) -> bool {
         || matches!(char,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}'
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
