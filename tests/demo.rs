@@ -5,9 +5,14 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use candor::serve::demo::{DemoWorkspace, lay_out};
+use candor_tools::{
+    notes::{Notes, NotesConfig, NotesReader},
+    reports::{ReportName, Reports, ReportsAdder, ReportsConfig},
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -37,79 +42,39 @@ fn refs(dir: &Path, pattern: &str) -> Vec<String> {
     list.lines().map(str::to_owned).collect()
 }
 
-const BRANCHES: [&str; 7] = [
-    "docs/readme",
-    "experiment/cache",
-    "feature/search",
-    "fix/rounding",
-    "fix/typo",
-    "main",
-    "release/1.0",
-];
+const BRANCHES: [&str; 7] =
+    ["docs/readme", "experiment/cache", "feature/search", "fix/rounding", "fix/typo", "main", "release/1.0"];
 
 #[test]
 fn both_repositories_are_healthy_to_git() {
     let (_dir, workspace) = fresh();
     for repo in [&workspace.repo, &workspace.origin] {
-        assert_eq!(
-            git(repo, &["fsck", "--full", "--strict", "--no-dangling"]),
-            ""
-        );
+        assert_eq!(git(repo, &["fsck", "--full", "--strict", "--no-dangling"]), "");
         assert_eq!(refs(repo, "refs/tags"), ["v1.0.0"]);
     }
     assert_eq!(refs(&workspace.origin, "refs/heads"), BRANCHES);
-    assert_eq!(
-        git(&workspace.origin, &["symbolic-ref", "HEAD"]),
-        "refs/heads/main\n"
-    );
-    assert_eq!(
-        git(&workspace.origin, &["rev-parse", "--is-bare-repository"]),
-        "true\n"
-    );
+    assert_eq!(git(&workspace.origin, &["symbolic-ref", "HEAD"]), "refs/heads/main\n");
+    assert_eq!(git(&workspace.origin, &["rev-parse", "--is-bare-repository"]), "true\n");
 }
 
 #[test]
 fn the_clone_is_clean_and_up_to_date_with_its_origin() {
     let (_dir, workspace) = fresh();
     let repo = &workspace.repo;
-    assert_eq!(
-        git(repo, &["status", "--porcelain=v1", "--branch"]),
-        "## docs/readme...origin/docs/readme\n"
-    );
+    assert_eq!(git(repo, &["status", "--porcelain=v1", "--branch"]), "## docs/readme...origin/docs/readme\n");
     assert_eq!(refs(repo, "refs/heads"), ["docs/readme", "main"]);
-    let remote: Vec<_> = BRANCHES
-        .iter()
-        .map(|branch| format!("origin/{branch}"))
-        .collect();
+    let remote: Vec<_> = BRANCHES.iter().map(|branch| format!("origin/{branch}")).collect();
     let followed = refs(repo, "refs/remotes");
     assert_eq!(
-        followed
-            .iter()
-            .filter(|name| *name != "origin" && *name != "origin/HEAD")
-            .collect::<Vec<_>>(),
+        followed.iter().filter(|name| *name != "origin" && *name != "origin/HEAD").collect::<Vec<_>>(),
         remote.iter().collect::<Vec<_>>()
     );
     let before = git(repo, &["for-each-ref"]);
     git(repo, &["fetch", "--quiet", "--prune"]);
-    assert_eq!(
-        git(repo, &["for-each-ref"]),
-        before,
-        "the remote-tracking refs were stale"
-    );
-    git(
-        repo,
-        &[
-            "push",
-            "--quiet",
-            "origin",
-            "HEAD:refs/heads/from-the-clone",
-        ],
-    );
+    assert_eq!(git(repo, &["for-each-ref"]), before, "the remote-tracking refs were stale");
+    git(repo, &["push", "--quiet", "origin", "HEAD:refs/heads/from-the-clone"]);
     assert!(refs(&workspace.origin, "refs/heads").contains(&"from-the-clone".to_owned()));
-    assert_eq!(
-        fs::read_to_string(repo.join("README.md")).unwrap(),
-        git(repo, &["show", "HEAD:README.md"])
-    );
+    assert_eq!(fs::read_to_string(repo.join("README.md")).unwrap(), git(repo, &["show", "HEAD:README.md"]));
 }
 
 #[test]
@@ -117,32 +82,17 @@ fn branches_are_merged_or_hold_commits_of_their_own() {
     let (_dir, workspace) = fresh();
     let own = |branch: &str| -> u32 {
         let range = format!("main..{branch}");
-        git(&workspace.origin, &["rev-list", "--count", &range])
-            .trim()
-            .parse()
-            .unwrap()
+        git(&workspace.origin, &["rev-list", "--count", &range]).trim().parse().unwrap()
     };
     let counts = BRANCHES.map(own);
     assert_eq!(counts, [1, 2, 2, 0, 0, 0, 1]);
-    let main = git(
-        &workspace.origin,
-        &["rev-list", "--count", "--first-parent", "main"],
-    );
+    let main = git(&workspace.origin, &["rev-list", "--count", "--first-parent", "main"]);
     assert_eq!(main.trim(), "11");
-    let dates = git(
-        &workspace.origin,
-        &["log", "--all", "--format=%cI %an <%ae>"],
-    );
+    let dates = git(&workspace.origin, &["log", "--all", "--format=%cI %an <%ae>"]);
     let mut seen = std::collections::HashSet::new();
     for line in dates.lines() {
-        assert!(
-            line.starts_with("2026-03-") && line.ends_with("@example.com>"),
-            "{line}"
-        );
-        assert!(
-            seen.insert(line.split(' ').next()),
-            "two commits of one moment: {line}"
-        );
+        assert!(line.starts_with("2026-03-") && line.ends_with("@example.com>"), "{line}");
+        assert!(seen.insert(line.split(' ').next()), "two commits of one moment: {line}");
     }
 }
 
@@ -152,10 +102,7 @@ fn a_copied_workspace_works_on_its_own_origin() {
     let copy = dir.path().join("copy");
     copy_tree(&dir.path().join("demo"), &copy);
     let copy = DemoWorkspace::at(&copy);
-    git(
-        &copy.repo,
-        &["push", "--quiet", "origin", "--delete", "fix/typo"],
-    );
+    git(&copy.repo, &["push", "--quiet", "origin", "--delete", "fix/typo"]);
     assert!(!refs(&copy.origin, "refs/heads").contains(&"fix/typo".to_owned()));
     assert!(refs(&workspace.origin, "refs/heads").contains(&"fix/typo".to_owned()));
 }
@@ -167,9 +114,7 @@ fn the_shop_is_sound_and_plausible() {
     let one = |sql: &str| shop.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     for path in [&workspace.database, &workspace.reports] {
         let file = Connection::open(path).unwrap();
-        let check: String = file
-            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-            .unwrap();
+        let check: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(check, "ok");
         let mut violations = file.prepare("PRAGMA foreign_key_check").unwrap();
         assert!(!violations.exists([]).unwrap());
@@ -179,70 +124,73 @@ fn the_shop_is_sound_and_plausible() {
     assert_eq!(one("SELECT count(*) FROM orders"), 36);
     assert_eq!(one("SELECT count(*) FROM order_lines"), 87);
     assert_eq!(one("SELECT count(*) FROM order_totals"), 36);
+    assert_eq!(one("SELECT sum(total) - (SELECT sum(quantity * price) FROM order_lines) FROM order_totals"), 0);
     assert_eq!(
-        one(
-            "SELECT sum(total) - (SELECT sum(quantity * price) FROM order_lines) FROM order_totals"
-        ),
+        one("SELECT count(*) FROM order_lines JOIN products ON products.id = product_id
+        WHERE products.price <> order_lines.price"),
         0
     );
-    assert_eq!(
-        one(
-            "SELECT count(*) FROM order_lines JOIN products ON products.id = product_id
-        WHERE products.price <> order_lines.price"
-        ),
-        0
-    );
-    assert_eq!(
-        one("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"),
-        0
-    );
-    assert_eq!(
-        one("SELECT count(*) FROM pragma_table_xinfo('order_lines') WHERE hidden <> 0"),
-        1
-    );
+    assert_eq!(one("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"), 0);
+    assert_eq!(one("SELECT count(*) FROM pragma_table_xinfo('order_lines') WHERE hidden <> 0"), 1);
+}
+
+#[tokio::test]
+async fn the_notes_and_reports_are_there_for_the_tools() {
+    let (_dir, workspace) = fresh();
+    let notes = Notes::open(NotesConfig { dir: workspace.notes, ..NotesConfig::default() }).unwrap();
+    let listed = NotesReader::new(Arc::new(notes)).list(None).await.unwrap();
+    let names: Vec<_> =
+        listed.notes.iter().map(|note| (note.name.as_str(), note.modified.as_deref().unwrap())).collect();
+    let expected = [
+        ("ideas.md", "2026-03-05T08:30:00Z"),
+        ("release-checklist.md", "2026-03-04T08:30:00Z"),
+        ("standup.md", "2026-03-06T08:30:00Z"),
+        ("welcome.md", "2026-03-03T08:30:00Z"),
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(listed.other_entries, 0);
+    let config = ReportsConfig { file: workspace.reports, ..ReportsConfig::default() };
+    let reports = ReportsAdder::new(Arc::new(Reports::open(config).unwrap()));
+    for name in ["2026-03-sales", "2026-03-stock", "label-incident"] {
+        let view = reports.view(ReportName(name.to_owned())).await.unwrap();
+        assert_eq!((view.number, view.comment_count), (1, 0), "{name}");
+        assert!(view.text.starts_with(&format!("# {}\n", view.title)), "{name}");
+    }
 }
 
 #[test]
-fn there_are_notes_and_reports() {
-    let (_dir, workspace) = fresh();
-    let mut notes: Vec<_> = fs::read_dir(&workspace.notes)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    notes.sort();
-    assert_eq!(
-        notes,
-        [
-            "ideas.md",
-            "release-checklist.md",
-            "standup.md",
-            "welcome.md"
-        ]
-    );
-    let reports = Connection::open(&workspace.reports).unwrap();
-    let count: i64 = reports
-        .query_row("SELECT count(*) FROM reports", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(count, 3);
+fn a_workspace_says_where_everything_is_and_how_to_serve_it() {
+    let text = DemoWorkspace::at(Path::new("it's here")).to_string();
+    let command = text.lines().last().unwrap();
+    let words = Command::new("sh").args(["-c", &format!("printf '%s\\n' {command}")]).output().unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    let expected = [
+        "candor",
+        "serve",
+        "--repo",
+        "it's here/repo",
+        "--notes",
+        "it's here/notes",
+        "--database",
+        "it's here/shop.db",
+        "--reports",
+        "it's here/reports.db",
+    ];
+    assert_eq!(words.lines().collect::<Vec<_>>(), expected);
+    assert!(DemoWorkspace::at(Path::new("/a-b/c_d.e")).to_string().contains(" --repo /a-b/c_d.e/repo --notes "));
 }
 
 #[test]
 fn two_layouts_are_equal_file_by_file() {
     let (first, _) = fresh();
     let (second, _) = fresh();
-    // Only times of files differ; they are not part of what is compared.
+    // Only times of files in the repositories and of the databases differ; they are not compared.
     let (first, second) = (files(first.path()), files(second.path()));
-    assert_eq!(
-        first.keys().collect::<Vec<_>>(),
-        second.keys().collect::<Vec<_>>()
-    );
+    assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
     for (path, bytes) in &first {
         assert!(second[path] == *bytes, "{} differs", path.display());
     }
-    let locked = |path: &PathBuf| {
-        path.extension()
-            .is_some_and(|end| end == "lock" || end == "db-journal")
-    };
+    let locked = |path: &PathBuf| path.extension().is_some_and(|end| end == "lock" || end == "db-journal");
     assert!(!first.keys().any(locked));
 }
 
@@ -250,14 +198,8 @@ fn two_layouts_are_equal_file_by_file() {
 #[test]
 fn the_object_ids_stay_what_they_are() {
     let (_dir, workspace) = fresh();
-    let heads = git(
-        &workspace.origin,
-        &[
-            "for-each-ref",
-            "--format=%(objectname:short=10) %(refname:short)",
-            "refs/heads",
-        ],
-    );
+    let heads =
+        git(&workspace.origin, &["for-each-ref", "--format=%(objectname:short=10) %(refname:short)", "refs/heads"]);
     assert_eq!(heads, include_str!("demo/heads.txt"));
 }
 
@@ -278,20 +220,12 @@ fn the_configuration_of_the_user_changes_nothing() {
     fs::write(home.path().join(".gitconfig"), config).unwrap();
     let laid_out = home.path().join("demo");
     let status = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "demo::child_that_lays_out_a_workspace",
-        ])
+        .args(["--ignored", "--exact", "demo::child_that_lays_out_a_workspace"])
         .env("HOME", home.path())
         .env("CANDOR_TEST_DIR", &laid_out)
         .output()
         .unwrap();
-    assert!(
-        status.status.success(),
-        "{}",
-        String::from_utf8_lossy(&status.stdout)
-    );
+    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stdout));
     let (plain, _) = fresh();
     assert!(files(&laid_out) == files(&plain.path().join("demo")));
 }
@@ -307,10 +241,7 @@ fn a_directory_with_something_in_it_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("mine"), "x").unwrap();
     let error = lay_out(dir.path()).unwrap_err().to_string();
-    assert!(
-        error.contains("is not empty; name a new or empty directory"),
-        "{error}"
-    );
+    assert!(error.contains("is not empty; name a new or empty directory"), "{error}");
     assert_eq!(files(dir.path()).len(), 1);
     let file = dir.path().join("mine");
     for path in [file.clone(), file.join("below")] {
@@ -334,10 +265,7 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 open.push(path);
             } else {
-                found.insert(
-                    path.strip_prefix(dir).unwrap().to_owned(),
-                    fs::read(&path).unwrap(),
-                );
+                found.insert(path.strip_prefix(dir).unwrap().to_owned(), fs::read(&path).unwrap());
             }
         }
     }

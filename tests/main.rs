@@ -15,6 +15,7 @@ mod database;
 mod demo;
 mod gate;
 mod generated;
+mod inventory;
 mod notes;
 mod repo;
 mod reports;

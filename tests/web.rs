@@ -16,10 +16,7 @@ use self::server::Server;
 
 /// Limits that let a test that hangs fail soon, and a server that may be fetched from.
 fn config(server: &Server) -> WebConfig {
-    WebConfig {
-        allow: vec![server.origin()],
-        ..WebConfig::default()
-    }
+    WebConfig { allow: vec![server.origin()], ..WebConfig::default() }
 }
 
 fn reader(config: WebConfig) -> WebReader {
@@ -36,9 +33,7 @@ fn reader_where_names_lead_to(config: WebConfig, addresses: &[&str]) -> WebReade
 /// Fetch a path from a server that may be fetched from.
 async fn fetch(server: &Server, path: &str) -> Result<Page, ToolError> {
     let url = format!("{}{path}", server.origin());
-    tokio::time::timeout(Duration::from_secs(60), reader(config(server)).fetch(&url))
-        .await
-        .unwrap()
+    tokio::time::timeout(Duration::from_secs(60), reader(config(server)).fetch(&url)).await.unwrap()
 }
 
 fn refusal<T: std::fmt::Debug>(result: Result<T, ToolError>) -> String {
@@ -52,10 +47,7 @@ fn refusal<T: std::fmt::Debug>(result: Result<T, ToolError>) -> String {
 fn assert_refused<T: std::fmt::Debug>(result: Result<T, ToolError>, start: &str, input: &str) {
     let text = refusal(result);
     let input: String = input.chars().take(200).collect();
-    assert!(
-        text.starts_with(start),
-        "{input:?} should be refused as {start:?}: {text:?}"
-    );
+    assert!(text.starts_with(start), "{input:?} should be refused as {start:?}: {text:?}");
     assert!(!text.contains(char::is_control), "{input:?}: {text:?}");
     assert!(text.len() < 1000, "{input:?}: {text:?}");
 }

@@ -225,7 +225,7 @@ async fn converse(
         async move { Ok::<_, Infallible>(endpoint.answer(request, peer.ip()).await) }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(header_seconds).max_header_size(header_bytes);
+    builder.timer(TokioTimer::new()).header_read_timeout(header_seconds.0).max_header_size(header_bytes);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         ended = connection.as_mut() => return Ok(ended?),

@@ -8,13 +8,24 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use clap::Parser;
 use serde_json::{Value, json};
 
+/// The other end of the wire: this program again, as `candor serve`.
+#[derive(Parser)]
+struct Serve {
+    #[command(flatten)]
+    options: candor::serve::Options,
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().len() > 1 {
+        return candor::serve::run(Serve::parse().options);
+    }
     chapter("The tools, and what their annotations claim");
     print!("{}", candor::catalog::table(&candor_tools::inventory().1));
 
-    let mut reader = Client::start(&["serve"])?;
+    let mut reader = Client::start(&["--grant", "read"])?;
     chapter("A caller with the read scopes reads");
     reader.call("list_branches", json!({"limit": 3}))?;
     reader.call("query", json!({"sql": "SELECT name, price_cents FROM products ORDER BY price_cents DESC LIMIT 3"}))?;
@@ -23,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     chapter("Read-only by its connection, not by reading the SQL");
     reader.call("query", json!({"sql": "WITH gone AS (SELECT 1) DELETE FROM products"}))?;
 
-    let mut writer = Client::start(&["serve", "--grant", "all"])?;
+    let mut writer = Client::start(&["--grant", "all"])?;
     chapter("Additive and idempotent: the repeat is refused, and nothing changes");
     writer.call("create_branch", json!({"branch": "feature/tour"}))?;
     writer.call("create_branch", json!({"branch": "feature/tour"}))?;
@@ -47,12 +58,8 @@ struct Client {
 
 impl Client {
     fn start(arguments: &[&str]) -> Result<Self, Box<dyn Error>> {
-        // Examples are built into a folder beside the binary.
-        let here = std::env::current_exe()?;
-        let candor = here.ancestors().nth(2).ok_or("no folder above the example")?.join("candor");
-        let mut command = Command::new(candor);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).env("CANDOR_LOG", "warn");
-        let mut server = command.spawn().map_err(|error| format!("candor: {error}; run `cargo build` first"))?;
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut server = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let replies = BufReader::new(server.stdout.take().ok_or("no output")?);
         Ok(Self { server, replies, id: 0 })
     }

@@ -114,20 +114,14 @@ fn only_addresses_of_the_public_internet_are_public() {
         ("ff02::1", false),
     ];
     for (address, public) in table {
-        assert_eq!(
-            is_public(address.parse::<IpAddr>().unwrap()),
-            public,
-            "{address}"
-        );
+        assert_eq!(is_public(address.parse::<IpAddr>().unwrap()), public, "{address}");
     }
 }
 
 /// A reader that must not look anything up.
 fn reader_without_names() -> WebReader {
     let lookup = |host: &str| panic!("looked up {host}");
-    WebReader::new(Arc::new(
-        Web::with_lookup(WebConfig::default(), lookup).unwrap(),
-    ))
+    WebReader::new(Arc::new(Web::with_lookup(WebConfig::default(), lookup).unwrap()))
 }
 
 #[tokio::test]
@@ -174,11 +168,7 @@ async fn each_spelling_of_a_blocked_address_is_refused() {
     ];
     for host in hosts {
         for url in [format!("http://{host}/"), format!("https://{host}:443/x?y")] {
-            assert_refused(
-                reader_without_names().fetch(&url).await,
-                "blocked address `",
-                &url,
-            );
+            assert_refused(reader_without_names().fetch(&url).await, "blocked address `", &url);
         }
     }
     for url in [
@@ -189,11 +179,7 @@ async fn each_spelling_of_a_blocked_address_is_refused() {
         "http://127.0.0.1\\@good.example/",
         "HTTP://127.0.0.1",
     ] {
-        assert_refused(
-            reader_without_names().fetch(url).await,
-            "blocked address `",
-            url,
-        );
+        assert_refused(reader_without_names().fetch(url).await, "blocked address `", url);
     }
 }
 
@@ -231,10 +217,7 @@ async fn a_url_that_cannot_be_one_is_refused_by_what_is_wrong() {
         ("", "invalid url ``: invalid scheme"),
         ("x", "invalid url `x`: invalid scheme"),
         ("//x", "invalid url `//x`: invalid scheme"),
-        (
-            "good.example/x",
-            "invalid url `good.example/x`: invalid scheme",
-        ),
+        ("good.example/x", "invalid url `good.example/x`: invalid scheme"),
         ("http://", "invalid url `"),
         ("http://[::1", "invalid url `"),
         ("http://[fe80::1%25eth0]/", "invalid url `"),
@@ -258,27 +241,12 @@ async fn a_url_that_cannot_be_one_is_refused_by_what_is_wrong() {
         ("unix:/run/x.sock", "invalid scheme `unix`"),
         ("jar:http://good.example!/x", "invalid scheme `jar`"),
         ("javascript:alert(1)", "invalid scheme `javascript`"),
-        (
-            "view-source:http://good.example/",
-            "invalid scheme `view-source`",
-        ),
+        ("view-source:http://good.example/", "invalid scheme `view-source`"),
         ("ws://good.example/", "invalid scheme `ws`"),
-        (
-            "http://good.example@127.0.0.1/",
-            "invalid url for host `127.0.0.1`",
-        ),
-        (
-            "http://user:pw@good.example/",
-            "invalid url for host `good.example`",
-        ),
-        (
-            "http://:pw@good.example/",
-            "invalid url for host `good.example`",
-        ),
-        (
-            "http://user@good.example/",
-            "invalid url for host `good.example`",
-        ),
+        ("http://good.example@127.0.0.1/", "invalid url for host `127.0.0.1`"),
+        ("http://user:pw@good.example/", "invalid url for host `good.example`"),
+        ("http://:pw@good.example/", "invalid url for host `good.example`"),
+        ("http://user@good.example/", "invalid url for host `good.example`"),
         ("http://good.example:22/", "port not allowed `22`"),
         ("http://good.example:25/", "port not allowed `25`"),
         ("https://good.example:6379/", "port not allowed `6379`"),
@@ -305,14 +273,8 @@ async fn a_name_is_refused_if_any_of_its_addresses_is_not_public() {
         let reader = reader_where_names_lead_to(WebConfig::default(), addresses);
         let result = reader.fetch("http://good.example/").await;
         let text = refusal(result);
-        assert!(
-            text.starts_with("blocked address `good.example`: it leads to"),
-            "{addresses:?}: {text}"
-        );
-        assert!(
-            !text.contains("10.0.0.1"),
-            "tells what a name means inside: {text}"
-        );
+        assert!(text.starts_with("blocked address `good.example`: it leads to"), "{addresses:?}: {text}");
+        assert!(!text.contains("10.0.0.1"), "tells what a name means inside: {text}");
     }
 }
 
@@ -327,22 +289,12 @@ async fn a_name_is_looked_up_once_so_that_no_second_answer_counts() {
     let lookup = move |_: &str| {
         let first = count.fetch_add(1, Ordering::SeqCst) == 0;
         // The first is global by its range and belongs to nobody.
-        Ok(vec![
-            if first { "3ffe::1" } else { "127.0.0.1" }.parse().unwrap(),
-        ])
+        Ok(vec![if first { "3ffe::1" } else { "127.0.0.1" }.parse().unwrap()])
     };
-    let config = WebConfig {
-        ports: vec![port],
-        connect_timeout: Duration::from_millis(300),
-        ..WebConfig::default()
-    };
+    let config = WebConfig { ports: vec![port], connect_timeout: Duration::from_millis(300), ..WebConfig::default() };
     let reader = WebReader::new(Arc::new(Web::with_lookup(config, lookup).unwrap()));
     let url = format!("http://rebinding.example:{port}/");
-    assert_refused(
-        reader.fetch(&url).await,
-        "cannot fetch from `rebinding.example`",
-        &url,
-    );
+    assert_refused(reader.fetch(&url).await, "cannot fetch from `rebinding.example`", &url);
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     assert!(trap.accept().is_err(), "it connected to the second answer");
 }
@@ -351,11 +303,7 @@ async fn a_name_is_looked_up_once_so_that_no_second_answer_counts() {
 async fn a_name_without_addresses_is_unknown() {
     let reader = reader_where_names_lead_to(WebConfig::default(), &[]);
     let url = "http://nowhere.example/";
-    assert_refused(
-        reader.fetch(url).await,
-        "unknown host `nowhere.example`",
-        url,
-    );
+    assert_refused(reader.fetch(url).await, "unknown host `nowhere.example`", url);
 }
 
 #[tokio::test]
@@ -374,26 +322,12 @@ async fn an_allowed_origin_allows_nothing_but_itself() {
         "http://127.0.0.1/".to_owned(),
         "http://127.0.0.1:1/".to_owned(),
     ] {
-        assert_refused(
-            reader(config(&server)).fetch(&url).await,
-            "blocked address `",
-            &url,
-        );
+        assert_refused(reader(config(&server)).fetch(&url).await, "blocked address `", &url);
     }
     // A name that leads to the same place is not the same origin.
-    let other = reader_where_names_lead_to(
-        WebConfig {
-            ports: vec![port],
-            ..config(&server)
-        },
-        &["127.0.0.1"],
-    );
+    let other = reader_where_names_lead_to(WebConfig { ports: vec![port], ..config(&server) }, &["127.0.0.1"]);
     let url = format!("http://good.example:{port}/");
-    assert_refused(
-        other.fetch(&url).await,
-        "blocked address `good.example`",
-        &url,
-    );
+    assert_refused(other.fetch(&url).await, "blocked address `good.example`", &url);
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -401,29 +335,17 @@ async fn an_allowed_origin_allows_nothing_but_itself() {
 async fn an_allowed_name_may_lead_to_loopback() {
     let server = Server::always(page("text/plain", "hello"));
     let port = server.address.port();
-    let allow = vec![
-        format!("http://site.test:{port}"),
-        format!("http://localhost:{port}/"),
-    ];
-    let config = WebConfig {
-        allow,
-        ..WebConfig::default()
-    };
+    let allow = vec![format!("http://site.test:{port}"), format!("http://localhost:{port}/")];
+    let config = WebConfig { allow, ..WebConfig::default() };
     let reader = reader_where_names_lead_to(config, &["127.0.0.1"]);
     for host in ["site.test", "SITE.test", "localhost"] {
-        let page = reader
-            .fetch(&format!("http://{host}:{port}/"))
-            .await
-            .unwrap();
+        let page = reader.fetch(&format!("http://{host}:{port}/")).await.unwrap();
         assert_eq!(page.text.as_deref(), Some("hello"), "{host}");
     }
     for host in ["sub.site.test", "localhost.", "site.test."] {
         let result = reader.fetch(&format!("http://{host}:{port}/")).await;
         let text = refusal(result);
-        assert!(
-            text.starts_with("blocked address") || text.starts_with("port not"),
-            "{text}"
-        );
+        assert!(text.starts_with("blocked address") || text.starts_with("port not"), "{text}");
     }
 }
 
@@ -442,10 +364,7 @@ fn an_origin_that_is_not_one_is_refused_at_the_start() {
         "http://",
         "http://*.x/*",
     ] {
-        let config = WebConfig {
-            allow: vec![origin.to_owned()],
-            ..WebConfig::default()
-        };
+        let config = WebConfig { allow: vec![origin.to_owned()], ..WebConfig::default() };
         let error = Web::new(config).expect_err(origin).to_string();
         assert!(error.contains("write scheme://host:port"), "{error}");
     }
@@ -455,45 +374,18 @@ fn an_origin_that_is_not_one_is_refused_at_the_start() {
 async fn a_redirect_is_judged_like_a_url() {
     let inner = Server::always(page("text/plain", "secret"));
     let locations = [
-        (
-            "http://127.0.0.1/".to_owned(),
-            "blocked address `127.0.0.1`",
-        ),
+        ("http://127.0.0.1/".to_owned(), "blocked address `127.0.0.1`"),
         (inner.origin(), "blocked address `127.0.0.1`"),
-        (
-            format!("//{}/", inner.address),
-            "blocked address `127.0.0.1`",
-        ),
-        (
-            "http://2130706433/".to_owned(),
-            "blocked address `127.0.0.1`",
-        ),
-        (
-            "http://localhost/".to_owned(),
-            "blocked address `localhost`",
-        ),
-        (
-            "http://169.254.169.254/latest/".to_owned(),
-            "blocked address `169.254.169.254`",
-        ),
-        (
-            "http://evil.example/".to_owned(),
-            "blocked address `evil.example`",
-        ),
-        (
-            "//evil.example/".to_owned(),
-            "blocked address `evil.example`",
-        ),
+        (format!("//{}/", inner.address), "blocked address `127.0.0.1`"),
+        ("http://2130706433/".to_owned(), "blocked address `127.0.0.1`"),
+        ("http://localhost/".to_owned(), "blocked address `localhost`"),
+        ("http://169.254.169.254/latest/".to_owned(), "blocked address `169.254.169.254`"),
+        ("http://evil.example/".to_owned(), "blocked address `evil.example`"),
+        ("//evil.example/".to_owned(), "blocked address `evil.example`"),
         ("file:///etc/passwd".to_owned(), "invalid scheme `file`"),
         ("javascript:1".to_owned(), "invalid scheme `javascript`"),
-        (
-            "http://user:pw@good.example/".to_owned(),
-            "invalid url for host",
-        ),
-        (
-            "http://good.example:22/".to_owned(),
-            "port not allowed `22`",
-        ),
+        ("http://user:pw@good.example/".to_owned(), "invalid url for host"),
+        ("http://good.example:22/".to_owned(), "port not allowed `22`"),
         ("http://[".to_owned(), "invalid url `http://[`"),
         ("/a\tb".to_owned(), "invalid url `/a"),
         ("x".repeat(10_000), "invalid url `xxx"),
@@ -512,14 +404,8 @@ async fn a_redirect_is_judged_like_a_url() {
 #[tokio::test]
 async fn five_redirects_are_followed_and_no_more() {
     let hops = |count: usize| {
-        let mut table: Vec<_> = (0..count)
-            .map(|hop| {
-                (
-                    format!("/{hop}"),
-                    redirect(302, &format!("{}?a=1#b", hop + 1)),
-                )
-            })
-            .collect();
+        let mut table: Vec<_> =
+            (0..count).map(|hop| (format!("/{hop}"), redirect(302, &format!("{}?a=1#b", hop + 1)))).collect();
         for (hop, (path, _)) in table.iter_mut().enumerate().skip(1) {
             *path = format!("/{hop}?a=1");
         }
@@ -541,18 +427,12 @@ async fn five_redirects_are_followed_and_no_more() {
 
 #[tokio::test]
 async fn a_redirect_to_nowhere_is_an_ordinary_page() {
-    for head in [
-        "302 Found\r\nContent-Type: text/plain",
-        "304 Not Modified\r\nLocation: /x",
-        "300 Many\r\nLocation: /x",
-    ] {
+    for head in
+        ["302 Found\r\nContent-Type: text/plain", "304 Not Modified\r\nLocation: /x", "300 Many\r\nLocation: /x"]
+    {
         let server = Server::always(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\n\r\n"));
         let page = fetch(&server, "/").await.unwrap();
-        assert_eq!(
-            (page.status, page.redirects),
-            (head[..3].parse().unwrap(), 0),
-            "{head}"
-        );
+        assert_eq!((page.status, page.redirects), (head[..3].parse().unwrap(), 0), "{head}");
     }
 }
 
@@ -587,24 +467,16 @@ async fn nothing_but_a_bare_get_goes_out() {
 async fn the_server_itself_is_never_fetched_even_if_allowed() {
     let own = Server::always(page("text/plain", "own endpoint"));
     let port = own.address.port();
-    let allow = ["127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "own.example"]
-        .map(|host| format!("http://{host}:{port}"));
+    let allow =
+        ["127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "own.example"].map(|host| format!("http://{host}:{port}"));
     for listening in [own.address, format!("0.0.0.0:{port}").parse().unwrap()] {
-        let config = WebConfig {
-            allow: allow.to_vec(),
-            own_addresses: vec![listening],
-            ..WebConfig::default()
-        };
+        let config = WebConfig { allow: allow.to_vec(), own_addresses: vec![listening], ..WebConfig::default() };
         for origin in &allow {
             let reader = reader_where_names_lead_to(config.clone(), &["127.0.0.1"]);
             assert_refused(reader.fetch(origin).await, "blocked address `", origin);
         }
     }
-    let config = WebConfig {
-        allow: allow.to_vec(),
-        own_hosts: vec!["OWN.example.".into()],
-        ..WebConfig::default()
-    };
+    let config = WebConfig { allow: allow.to_vec(), own_hosts: vec!["OWN.example.".into()], ..WebConfig::default() };
     let reader = reader_where_names_lead_to(config, &["127.0.0.1"]);
     for url in [&allow[3], "https://own.example/mcp", "http://own.example./"] {
         assert_refused(reader.fetch(url).await, "blocked address `own.example", url);
@@ -618,26 +490,12 @@ fn a_proxy_in_the_environment_is_not_used() {
     let name = "web::guard::child_that_fetches_with_a_proxy_in_its_environment";
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--ignored", "--exact", name]);
-    for variable in [
-        "http_proxy",
-        "HTTP_PROXY",
-        "https_proxy",
-        "HTTPS_PROXY",
-        "all_proxy",
-        "ALL_PROXY",
-    ] {
+    for variable in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
         child.env(variable, proxy.origin());
     }
-    let output = child
-        .env_remove("no_proxy")
-        .env_remove("NO_PROXY")
-        .output()
-        .unwrap();
+    let output = child.env_remove("no_proxy").env_remove("NO_PROXY").output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && stdout.contains("1 passed"),
-        "{stdout}"
-    );
+    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
     assert!(proxy.requests().is_empty());
 }
 
@@ -645,16 +503,9 @@ fn a_proxy_in_the_environment_is_not_used() {
 #[ignore = "run by the test above, which sets the environment"]
 async fn child_that_fetches_with_a_proxy_in_its_environment() {
     let server = Server::always(page("text/plain", "direct"));
-    assert_eq!(
-        fetch(&server, "/").await.unwrap().text.as_deref(),
-        Some("direct")
-    );
+    assert_eq!(fetch(&server, "/").await.unwrap().text.as_deref(), Some("direct"));
     let reader = reader_where_names_lead_to(WebConfig::default(), &["10.0.0.1"]);
     for url in ["http://good.example/", "https://good.example/"] {
-        assert_refused(
-            reader.fetch(url).await,
-            "blocked address `good.example`",
-            url,
-        );
+        assert_refused(reader.fetch(url).await, "blocked address `good.example`", url);
     }
 }

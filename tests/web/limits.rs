@@ -33,9 +33,7 @@ fn impatient(server: &Server) -> WebConfig {
 async fn soon(server: &Server) -> Result<Page, ToolError> {
     let reader = reader(impatient(server));
     let url = server.origin();
-    tokio::time::timeout(Duration::from_secs(15), reader.fetch(&url))
-        .await
-        .expect("it hangs")
+    tokio::time::timeout(Duration::from_secs(15), reader.fetch(&url)).await.expect("it hangs")
 }
 
 fn head(more: &str) -> String {
@@ -51,14 +49,9 @@ async fn a_body_is_cut_at_the_limit_after_decompression() {
     let bomb = zip.finish().unwrap();
     assert!(bomb.len() < 300_000);
     let length = bomb.len();
-    let head = head(&format!(
-        "Content-Encoding: gzip\r\nContent-Length: {length}"
-    ));
+    let head = head(&format!("Content-Encoding: gzip\r\nContent-Length: {length}"));
     let server = Server::always([head.as_bytes(), &bomb].concat());
-    let config = WebConfig {
-        max_text_bytes: usize::MAX,
-        ..config(&server)
-    };
+    let config = WebConfig { max_text_bytes: usize::MAX, ..config(&server) };
     let page = reader(config).fetch(&server.origin()).await.unwrap();
     assert!(page.truncated);
     assert_eq!(page.text.unwrap().len(), 1 << 20);
@@ -87,14 +80,8 @@ async fn a_body_without_an_end_is_cut_at_the_limit() {
 async fn a_body_of_exactly_the_limit_is_whole() {
     for (length, truncated) in [(999, false), (1000, false), (1001, true)] {
         let server = Server::always(page("text/plain", "x".repeat(length)));
-        let body = WebConfig {
-            max_body_bytes: 1000,
-            ..config(&server)
-        };
-        let text = WebConfig {
-            max_text_bytes: 1000,
-            ..config(&server)
-        };
+        let body = WebConfig { max_body_bytes: 1000, ..config(&server) };
+        let text = WebConfig { max_text_bytes: 1000, ..config(&server) };
         for config in [body, text] {
             let page = reader(config).fetch(&server.origin()).await.unwrap();
             assert_eq!(page.truncated, truncated, "{length}");
@@ -103,15 +90,9 @@ async fn a_body_of_exactly_the_limit_is_whole() {
     }
     // A character cut in half at the limit is left out, and no fault of the text.
     let server = Server::always(page("text/plain", "aé"));
-    let config = WebConfig {
-        max_body_bytes: 2,
-        ..config(&server)
-    };
+    let config = WebConfig { max_body_bytes: 2, ..config(&server) };
     let page = reader(config).fetch(&server.origin()).await.unwrap();
-    assert_eq!(
-        (page.text.as_deref(), page.lossy, page.truncated),
-        (Some("a"), false, true)
-    );
+    assert_eq!((page.text.as_deref(), page.lossy, page.truncated), (Some("a"), false, true));
 }
 
 #[tokio::test]
@@ -146,10 +127,7 @@ async fn a_server_that_takes_its_time_meets_a_limit() {
         if name.starts_with("silent") {
             // Silence ends a fetch long before its time is up.
             let total_timeout = Duration::from_secs(100);
-            let reader = reader(WebConfig {
-                total_timeout,
-                ..impatient(&server)
-            });
+            let reader = reader(WebConfig { total_timeout, ..impatient(&server) });
             let url = server.origin();
             let outcome = tokio::time::timeout(Duration::from_secs(30), reader.fetch(&url)).await;
             let text = refusal(outcome.expect("silence is not noticed"));
@@ -202,23 +180,13 @@ async fn a_server_that_is_not_there_is_refused() {
         listener.local_addr().unwrap().port()
     };
     let url = format!("http://127.0.0.1:{port}/");
-    let config = WebConfig {
-        allow: vec![url.clone()],
-        ..WebConfig::default()
-    };
+    let config = WebConfig { allow: vec![url.clone()], ..WebConfig::default() };
     let text = refusal(reader(config).fetch(&url).await);
     assert!(text.contains("connection refused"), "{text}");
     let server = Server::always("no TLS here");
     let url = format!("https://{}/", server.address);
-    let config = WebConfig {
-        allow: vec![url.clone()],
-        ..WebConfig::default()
-    };
-    assert_refused(
-        reader(config).fetch(&url).await,
-        "cannot fetch from `127.0.0.1`",
-        &url,
-    );
+    let config = WebConfig { allow: vec![url.clone()], ..WebConfig::default() };
+    assert_refused(reader(config).fetch(&url).await, "cannot fetch from `127.0.0.1`", &url);
 }
 
 #[tokio::test]
@@ -228,10 +196,7 @@ async fn fetches_beyond_the_limit_are_told_that_the_tool_is_busy() {
         arrived.send(()).unwrap();
         let _ = stream.read(&mut [0]);
     });
-    let config = WebConfig {
-        max_parallel: 3,
-        ..config(&tarpit)
-    };
+    let config = WebConfig { max_parallel: 3, ..config(&tarpit) };
     let web = Arc::new(Web::new(config).unwrap());
     let running: Vec<_> = (0..3)
         .map(|_| {
@@ -239,46 +204,29 @@ async fn fetches_beyond_the_limit_are_told_that_the_tool_is_busy() {
             tokio::spawn(async move { reader.fetch(&url).await })
         })
         .collect();
-    tokio::task::spawn_blocking(move || (0..3).for_each(|_| arrivals.recv().unwrap()))
-        .await
-        .unwrap();
+    tokio::task::spawn_blocking(move || (0..3).for_each(|_| arrivals.recv().unwrap())).await.unwrap();
     let reader = WebReader::new(web);
     for _ in 0..50 {
-        assert_refused(
-            reader.fetch(&tarpit.origin()).await,
-            "busy: 3 fetches",
-            "tarpit",
-        );
+        assert_refused(reader.fetch(&tarpit.origin()).await, "busy: 3 fetches", "tarpit");
     }
     for fetch in running {
         fetch.abort();
         assert!(fetch.await.unwrap_err().is_cancelled());
     }
     // Their places are free again.
-    assert_refused(
-        reader.fetch("http://127.0.0.1/").await,
-        "blocked address",
-        "afterwards",
-    );
+    assert_refused(reader.fetch("http://127.0.0.1/").await, "blocked address", "afterwards");
 }
 
 #[tokio::test]
 async fn a_dropped_fetch_drops_its_connection() {
-    for answer in [
-        "",
-        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\nab",
-    ] {
+    for answer in ["", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\nab"] {
         let (closed, closing) = mpsc::channel();
         let server = Server::start(move |_, stream| {
             stream.write_all(answer.as_bytes()).unwrap();
-            stream
-                .set_read_timeout(Some(Duration::from_secs(30)))
-                .unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
             closed.send(None).unwrap();
             let end = stream.read(&mut [0]);
-            closed
-                .send(Some(end.map_err(|error| error.kind())))
-                .unwrap();
+            closed.send(Some(end.map_err(|error| error.kind()))).unwrap();
         });
         let reader = reader(config(&server));
         let url = server.origin();
@@ -290,9 +238,7 @@ async fn a_dropped_fetch_drops_its_connection() {
         let closing = closing.await.unwrap();
         assert!(!fetch.is_finished());
         fetch.abort();
-        let end = tokio::task::spawn_blocking(move || closing.recv().unwrap())
-            .await
-            .unwrap();
+        let end = tokio::task::spawn_blocking(move || closing.recv().unwrap()).await.unwrap();
         assert!(
             matches!(end, Some(Ok(0) | Err(std::io::ErrorKind::ConnectionReset))),
             "the connection stays open: {end:?}"
@@ -303,9 +249,7 @@ async fn a_dropped_fetch_drops_its_connection() {
 /// Up to two megabytes each of what makes a renderer slow, deep or big.
 fn hostile_pages() -> Vec<(&'static str, String)> {
     let numbered = |count: usize, start: &str, end: &str| {
-        (0..count)
-            .flat_map(|at| [start.to_owned(), at.to_string(), end.to_owned()])
-            .collect::<String>()
+        (0..count).flat_map(|at| [start.to_owned(), at.to_string(), end.to_owned()]).collect::<String>()
     };
     vec![
         ("nested blocks", "<div>".repeat(200_000)),
@@ -314,70 +258,30 @@ fn hostile_pages() -> Vec<(&'static str, String)> {
         ("nested ordered lists", "<ol><li>x".repeat(100_000)),
         ("nested definitions", "<dl><dt>x<dd>".repeat(80_000)),
         ("nested tables", "<table><tr><td>x<td>".repeat(50_000)),
-        (
-            "tables in cells",
-            format!("{}{}", "<table><tr><td>".repeat(6), "<td>x".repeat(200_000)),
-        ),
-        (
-            "wide tables in tables",
-            format!(
-                "<table><tr><td>{}",
-                "<table><tr><td>x<td>y</table>".repeat(35_000)
-            ),
-        ),
-        (
-            "a wide table",
-            format!("<table><tr>{}", "<td>x".repeat(200_000)),
-        ),
-        (
-            "a long table",
-            format!("<table>{}", "<tr><td>x<td>y".repeat(70_000)),
-        ),
+        ("tables in cells", format!("{}{}", "<table><tr><td>".repeat(6), "<td>x".repeat(200_000))),
+        ("wide tables in tables", format!("<table><tr><td>{}", "<table><tr><td>x<td>y</table>".repeat(35_000))),
+        ("a wide table", format!("<table><tr>{}", "<td>x".repeat(200_000))),
+        ("a long table", format!("<table>{}", "<tr><td>x<td>y".repeat(70_000))),
         (
             "a ragged table",
-            format!(
-                "<table>{}",
-                (1..600)
-                    .flat_map(|n| ["<tr>".to_owned(), "<td>x".repeat(n)])
-                    .collect::<String>()
-            ),
+            format!("<table>{}", (1..600).flat_map(|n| ["<tr>".to_owned(), "<td>x".repeat(n)]).collect::<String>()),
         ),
-        (
-            "text that tables throw out",
-            format!("<table>{}", "<br>x".repeat(200_000)),
-        ),
+        ("text that tables throw out", format!("<table>{}", "<br>x".repeat(200_000))),
         (
             "unclosed formatting in paragraphs",
-            format!(
-                "<p>{}</p>{}",
-                numbered(40_000, "<b a=", ">"),
-                "<p>x".repeat(130_000)
-            ),
+            format!("<p>{}</p>{}", numbered(40_000, "<b a=", ">"), "<p>x".repeat(130_000)),
         ),
         ("links in links", numbered(60_000, "<a href=/", "><p>")),
         (
             "long links",
-            format!(
-                "<base href=http://x.example/{}>{}",
-                "y".repeat(4000),
-                "<a href=z>z</a>".repeat(60_000)
-            ),
+            format!("<base href=http://x.example/{}>{}", "y".repeat(4000), "<a href=z>z</a>".repeat(60_000)),
         ),
-        (
-            "many attributes",
-            format!("<p {}", numbered(150_000, "a", " ")),
-        ),
-        (
-            "one long attribute",
-            format!("<p a=\"{}", "x".repeat(1_000_000)),
-        ),
+        ("many attributes", format!("<p {}", numbered(150_000, "a", " "))),
+        ("one long attribute", format!("<p a=\"{}", "x".repeat(1_000_000))),
         ("one long word", "x".repeat(1_000_000)),
         ("one long line", format!("<pre>{}", "x ".repeat(500_000))),
         ("wide characters", "字".repeat(340_000)),
-        (
-            "combining characters",
-            "e\u{301}\u{301}\u{301}".repeat(140_000),
-        ),
+        ("combining characters", "e\u{301}\u{301}\u{301}".repeat(140_000)),
         ("entities", "&amp;".repeat(200_000)),
         ("half entities", "&#x".repeat(340_000)),
         ("headings", "<h1><p>".repeat(140_000)),
@@ -396,15 +300,10 @@ async fn hostile_html_is_rendered_in_bounded_time() {
     for (name, html) in hostile_pages() {
         assert!(html.len() <= 1 << 21, "{name}");
         let server = Server::always(page("text/html", html));
-        let config = WebConfig {
-            render_timeout: Duration::from_millis(300),
-            ..config(&server)
-        };
+        let config = WebConfig { render_timeout: Duration::from_millis(300), ..config(&server) };
         let (reader, url) = (reader(config), server.origin());
         let outcome = tokio::time::timeout(Duration::from_secs(60), reader.fetch(&url)).await;
-        let page = outcome
-            .unwrap_or_else(|_| panic!("{name} takes too long"))
-            .unwrap();
+        let page = outcome.unwrap_or_else(|_| panic!("{name} takes too long")).unwrap();
         assert!(page.text.unwrap().len() <= 256 << 10, "{name}");
     }
 }

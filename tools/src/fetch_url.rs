@@ -60,25 +60,7 @@ impl Toolbox {
         web: WebReader,
         Parameters(Params { url }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
-        let Page {
-            url,
-            status,
-            content_type,
-            title,
-            text,
-            truncated,
-            lossy,
-            redirects,
-        } = web.fetch(&url).await?;
-        Ok(Json(Output {
-            url,
-            status,
-            content_type,
-            title,
-            untrusted_content: text,
-            truncated,
-            lossy,
-            redirects,
-        }))
+        let Page { url, status, content_type, title, text, truncated, lossy, redirects } = web.fetch(&url).await?;
+        Ok(Json(Output { url, status, content_type, title, untrusted_content: text, truncated, lossy, redirects }))
     }
 }

@@ -36,11 +36,11 @@ use tokio::{
 
 pub use self::{address::is_public, page::Page};
 use self::{
-    guard::{Guard, Target, shown},
+    guard::{Guard, Target},
     page::Answer,
     text::{Kind, Media},
 };
-use crate::{OpenError, ToolError};
+use crate::{OpenError, ToolError, text::quoted};
 
 /// Turns a host name into its addresses; may block.
 pub type Lookup = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
@@ -109,9 +109,7 @@ pub struct Web {
 
 impl fmt::Debug for Web {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Web")
-            .field("config", &self.config)
-            .finish_non_exhaustive()
+        f.debug_struct("Web").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
@@ -122,12 +120,7 @@ impl Web {
     ///
     /// If an allowed origin is not one.
     pub fn new(config: WebConfig) -> Result<Self, OpenError> {
-        Self::with_lookup(config, |host| {
-            Ok((host, 0)
-                .to_socket_addrs()?
-                .map(|address| address.ip())
-                .collect())
-        })
+        Self::with_lookup(config, |host| Ok((host, 0).to_socket_addrs()?.map(|address| address.ip()).collect()))
     }
 
     /// With another name lookup. It is asked once for each request, and its answer is judged.
@@ -149,11 +142,7 @@ impl Web {
     }
 
     /// Ask for a page, following redirects.
-    async fn request(
-        &self,
-        url: &str,
-        permit: &Arc<OwnedSemaphorePermit>,
-    ) -> Result<Answer, ToolError> {
+    async fn request(&self, url: &str, permit: &Arc<OwnedSemaphorePermit>) -> Result<Answer, ToolError> {
         let mut target = self.guard.admit(url)?;
         let mut redirects = 0;
         loop {
@@ -164,8 +153,8 @@ impl Web {
             if redirects == self.config.max_redirects {
                 let next = "ask for the page under its final url";
                 return Err(ToolError::refused(format!(
-                    "too many redirects, more than {redirects}, from `{}`: {next}",
-                    shown(url)
+                    "too many redirects, more than {redirects}, from {}: {next}",
+                    quoted(url)
                 )));
             }
             redirects += 1;
@@ -174,15 +163,9 @@ impl Web {
     }
 
     /// One GET. Its connection lives as long as the returned response.
-    async fn get(
-        &self,
-        target: &Target,
-        permit: &Arc<OwnedSemaphorePermit>,
-    ) -> Result<Response, ToolError> {
+    async fn get(&self, target: &Target, permit: &Arc<OwnedSemaphorePermit>) -> Result<Response, ToolError> {
         let tls = self.tls.get_or_try_init(|| async {
-            let read = spawn_blocking(connect::tls)
-                .await
-                .map_err(ToolError::internal)?;
+            let read = spawn_blocking(connect::tls).await.map_err(ToolError::internal)?;
             read.map_err(ToolError::internal)
         });
         let tls = tls.await?.clone();
@@ -192,21 +175,16 @@ impl Web {
         let response = response.map_err(|error| connect::explain(&error, target))?;
         let other_end = response.remote_addr().map(|address| address.ip());
         if !other_end.is_some_and(|ip| self.guard.reachable(ip, target.port, target.allowed)) {
-            let host = shown(target.url.host_str().unwrap_or_default());
+            let host = quoted(target.url.host_str().unwrap_or_default());
             return Err(ToolError::refused(format!(
-                "blocked address `{host}`: it was reached at an address that is not public"
+                "blocked address {host}: it was reached at an address that is not public"
             )));
         }
         Ok(response)
     }
 
     /// Read the body, if it is text, up to the size limit.
-    async fn receive(
-        &self,
-        target: Target,
-        mut response: Response,
-        redirects: u32,
-    ) -> Result<Answer, ToolError> {
+    async fn receive(&self, target: Target, mut response: Response, redirects: u32) -> Result<Answer, ToolError> {
         let mut media = Media::of(header(&response, &CONTENT_TYPE).unwrap_or_default());
         if response.headers().contains_key(CONTENT_ENCODING) {
             // Compressed in a way that was not asked for: these bytes are not the text.
@@ -224,21 +202,13 @@ impl Web {
             truncated = chunk.len() > room;
             body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
         }
-        Ok(Answer {
-            url: target.url,
-            status,
-            media,
-            body,
-            truncated,
-            redirects,
-        })
+        Ok(Answer { url: target.url, status, media, body, truncated, redirects })
     }
 }
 
 /// Where a response sends us, if it does.
 fn redirection(response: &Response) -> Result<Option<String>, ToolError> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308)
-        || !response.headers().contains_key(LOCATION)
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) || !response.headers().contains_key(LOCATION)
     {
         return Ok(None);
     }
@@ -278,15 +248,10 @@ impl WebReader {
         };
         let permit = Arc::new(permit);
         let total = web.config.total_timeout;
-        let answer = timeout(total, web.request(url, &permit))
-            .await
-            .map_err(|_| {
-                let seconds = total.as_secs_f32();
-                ToolError::refused(format!(
-                    "time limit: `{}` took longer than {seconds} s; try another url",
-                    shown(url)
-                ))
-            })??;
+        let answer = timeout(total, web.request(url, &permit)).await.map_err(|_| {
+            let seconds = total.as_secs_f32();
+            ToolError::refused(format!("time limit: {} took longer than {seconds} s; try another url", quoted(url)))
+        })??;
         let guard = Abandon(Arc::default());
         let abandoned = Arc::clone(&guard.0);
         let reading = spawn_blocking(move || {

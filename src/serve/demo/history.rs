@@ -6,23 +6,11 @@
 /// One thing that somebody did. Each takes place some hours after the one before.
 pub(super) enum Step {
     /// Files (path, whole text) replaced on a branch; the first commit begins it.
-    Commit {
-        on: &'static str,
-        by: usize,
-        message: &'static str,
-        files: &'static [(&'static str, &'static str)],
-    },
+    Commit { on: &'static str, by: usize, message: &'static str, files: &'static [(&'static str, &'static str)] },
     /// A branch begun where another stands.
-    Branch {
-        name: &'static str,
-        from: &'static str,
-    },
+    Branch { name: &'static str, from: &'static str },
     /// A branch merged by a merge commit.
-    Merge {
-        branch: &'static str,
-        into: &'static str,
-        by: usize,
-    },
+    Merge { branch: &'static str, into: &'static str, by: usize },
     /// The release tag.
     Tag { on: &'static str, by: usize },
 }
@@ -49,19 +37,13 @@ pub(super) const HISTORY: &[Step] = &[
         on: "main",
         by: MAINTAINER,
         message: "Start the label printer\n",
-        files: &[
-            ("README.md", README_1),
-            (".gitignore", "__pycache__/\n*.pdf\n"),
-        ],
+        files: &[("README.md", README_1), (".gitignore", "__pycache__/\n*.pdf\n")],
     },
     Step::Commit {
         on: "main",
         by: MAINTAINER,
         message: "Read products from the price list\n",
-        files: &[
-            ("labels/products.py", PRODUCTS_1),
-            ("labels/__init__.py", ""),
-        ],
+        files: &[("labels/products.py", PRODUCTS_1), ("labels/__init__.py", "")],
     },
     Step::Commit {
         on: "main",
@@ -75,10 +57,7 @@ pub(super) const HISTORY: &[Step] = &[
         message: "Print one label a product\n",
         files: &[("labels/__main__.py", MAIN_1)],
     },
-    Step::Branch {
-        name: "fix/typo",
-        from: "main",
-    },
+    Step::Branch { name: "fix/typo", from: "main" },
     Step::Commit {
         on: "fix/typo",
         by: INTERN,
@@ -91,15 +70,8 @@ pub(super) const HISTORY: &[Step] = &[
         message: "Test the price format\n",
         files: &[("tests/test_price.py", TEST_PRICE_1)],
     },
-    Step::Merge {
-        branch: "fix/typo",
-        into: "main",
-        by: MAINTAINER,
-    },
-    Step::Branch {
-        name: "fix/rounding",
-        from: "main",
-    },
+    Step::Merge { branch: "fix/typo", into: "main", by: MAINTAINER },
+    Step::Branch { name: "fix/rounding", from: "main" },
     Step::Commit {
         on: "fix/rounding",
         by: CONTRIBUTOR,
@@ -112,29 +84,16 @@ pub(super) const HISTORY: &[Step] = &[
         message: "Test rounding at the half cent\n",
         files: &[("tests/test_price.py", TEST_PRICE_2)],
     },
-    Step::Merge {
-        branch: "fix/rounding",
-        into: "main",
-        by: MAINTAINER,
-    },
+    Step::Merge { branch: "fix/rounding", into: "main", by: MAINTAINER },
     Step::Commit {
         on: "main",
         by: MAINTAINER,
         message: "Describe the changes of 1.0\n",
         files: &[("CHANGELOG.md", CHANGELOG_1)],
     },
-    Step::Tag {
-        on: "main",
-        by: MAINTAINER,
-    },
-    Step::Branch {
-        name: "release/1.0",
-        from: "main",
-    },
-    Step::Branch {
-        name: "experiment/cache",
-        from: "main",
-    },
+    Step::Tag { on: "main", by: MAINTAINER },
+    Step::Branch { name: "release/1.0", from: "main" },
+    Step::Branch { name: "experiment/cache", from: "main" },
     Step::Commit {
         on: "experiment/cache",
         by: INTERN,
@@ -159,10 +118,7 @@ pub(super) const HISTORY: &[Step] = &[
         message: "Skip products that are discontinued\n\nBackported from main for the spring labels.\n",
         files: &[("labels/products.py", PRODUCTS_2)],
     },
-    Step::Branch {
-        name: "feature/search",
-        from: "main",
-    },
+    Step::Branch { name: "feature/search", from: "main" },
     Step::Commit {
         on: "feature/search",
         by: CONTRIBUTOR,
@@ -179,15 +135,9 @@ pub(super) const HISTORY: &[Step] = &[
         on: "feature/search",
         by: CONTRIBUTOR,
         message: "Search without regard to case\n",
-        files: &[
-            ("labels/search.py", SEARCH_2),
-            ("tests/test_search.py", TEST_SEARCH),
-        ],
+        files: &[("labels/search.py", SEARCH_2), ("tests/test_search.py", TEST_SEARCH)],
     },
-    Step::Branch {
-        name: "docs/readme",
-        from: "main",
-    },
+    Step::Branch { name: "docs/readme", from: "main" },
     Step::Commit {
         on: "docs/readme",
         by: INTERN,
@@ -198,10 +148,7 @@ pub(super) const HISTORY: &[Step] = &[
         on: "main",
         by: CONTRIBUTOR,
         message: "Put the origin on the label\n",
-        files: &[
-            ("labels/__main__.py", MAIN_2),
-            ("CHANGELOG.md", CHANGELOG_2),
-        ],
+        files: &[("labels/__main__.py", MAIN_2), ("CHANGELOG.md", CHANGELOG_2)],
     },
 ];
 
@@ -311,7 +258,8 @@ class PriceTest(unittest.TestCase):
 ";
 
 const CHANGELOG_1: &str = "# Changes\n\n## 1.0\n\n- One label a product.\n";
-const CHANGELOG_2: &str = "# Changes\n\n## Unreleased\n\n- The origin is on the label.\n\n## 1.0\n\n- One label a product.\n";
+const CHANGELOG_2: &str =
+    "# Changes\n\n## Unreleased\n\n- The origin is on the label.\n\n## 1.0\n\n- One label a product.\n";
 
 const CACHE_1: &str = "\
 from functools import cache

@@ -1,6 +1,7 @@
 //! What the reports file holds: three reports, unread and without comments.
 
-use std::path::Path;
+use candor_tools::reports::SCHEMA;
+use rusqlite::Connection;
 
 /// A report as it is seeded.
 struct Report {
@@ -12,35 +13,15 @@ struct Report {
 }
 
 const REPORTS: [Report; 3] = [
-    Report {
-        name: "2026-03-sales",
-        title: "Sales, March 2026",
-        text: include_str!("reports/2026-03-sales.md"),
-    },
-    Report {
-        name: "2026-03-stock",
-        title: "Stock, end of March 2026",
-        text: include_str!("reports/2026-03-stock.md"),
-    },
-    Report {
-        name: "label-incident",
-        title: "Labels a cent short",
-        text: include_str!("reports/label-incident.md"),
-    },
+    Report { name: "2026-03-sales", title: "Sales, March 2026", text: include_str!("reports/2026-03-sales.md") },
+    Report { name: "2026-03-stock", title: "Stock, end of March 2026", text: include_str!("reports/2026-03-stock.md") },
+    Report { name: "label-incident", title: "Labels a cent short", text: include_str!("reports/label-incident.md") },
 ];
 
-/// Write the reports file.
-pub(super) fn lay_out(path: &Path) -> rusqlite::Result<()> {
-    super::write_database(path, &[SCHEMA])?;
-    let connection = rusqlite::Connection::open(path)?;
-    for Report { name, title, text } in &REPORTS {
-        connection.execute(
-            "INSERT INTO reports (name, title, text) VALUES (?1, ?2, ?3)",
-            [name, title, text],
-        )?;
-    }
-    Ok(())
+/// Make the tables of a reports file and write the reports.
+pub(super) fn fill(file: &Connection) -> rusqlite::Result<()> {
+    file.execute_batch(SCHEMA)?;
+    REPORTS.iter().try_for_each(|Report { name, title, text }| {
+        file.execute("INSERT INTO report (name, title, text) VALUES (?1, ?2, ?3)", [name, title, text]).map(drop)
+    })
 }
-
-const SCHEMA: &str =
-    "CREATE TABLE reports (name TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL) STRICT";

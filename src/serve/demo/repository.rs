@@ -3,8 +3,8 @@
 use std::{collections::HashMap, fs, path::Path};
 
 use git2::{
-    Commit, Config, FileMode, Index, ObjectType, Oid, Repository, RepositoryInitOptions, Signature,
-    Time, build::TreeUpdateBuilder,
+    Commit, Config, FileMode, Index, ObjectType, Oid, Repository, RepositoryInitOptions, Signature, Time,
+    build::TreeUpdateBuilder,
 };
 
 use super::history::{AUTHORS, CHECKED_OUT, HISTORY, Step, TAG};
@@ -29,22 +29,14 @@ pub(super) fn lay_out(clone: &Path, origin: &Path) -> Result<(), Failure> {
     for (branch, commit) in &branches {
         repo.reference(&format!("refs/remotes/origin/{branch}"), *commit, false, "")?;
     }
-    repo.reference_symbolic(
-        "refs/remotes/origin/HEAD",
-        "refs/remotes/origin/main",
-        false,
-        "",
-    )?;
+    repo.reference_symbolic("refs/remotes/origin/HEAD", "refs/remotes/origin/main", false, "")?;
     repo.remote("origin", "../origin.git")?;
     for branch in ["main", CHECKED_OUT] {
         let commit = branches.get(branch).ok_or("no such branch")?;
         repo.reference(&format!("refs/heads/{branch}"), *commit, false, "")?;
         let mut config = repo.config()?;
         config.set_str(&format!("branch.{branch}.remote"), "origin")?;
-        config.set_str(
-            &format!("branch.{branch}.merge"),
-            &format!("refs/heads/{branch}"),
-        )?;
+        config.set_str(&format!("branch.{branch}.merge"), &format!("refs/heads/{branch}"))?;
     }
     check_out(&repo, CHECKED_OUT)?;
     for repo in [&bare, &repo] {
@@ -56,11 +48,7 @@ pub(super) fn lay_out(clone: &Path, origin: &Path) -> Result<(), Failure> {
 /// An empty repository that knows nothing of the user's git configuration or templates.
 fn init(path: &Path, bare: bool) -> Result<Repository, Failure> {
     let mut options = RepositoryInitOptions::new();
-    options
-        .bare(bare)
-        .no_reinit(true)
-        .mkpath(true)
-        .external_template(false);
+    options.bare(bare).no_reinit(true).mkpath(true).external_template(false);
     let repo = Repository::init_opts(path, options.initial_head("main"))?;
     repo.set_config(&Config::open(&repo.path().join("config"))?)?;
     // A reflog holds the time of writing, which is never the same.
@@ -84,44 +72,24 @@ fn write_history(repo: &Repository) -> Result<HashMap<&'static str, Oid>, Failur
         match *step {
             Step::Branch { name, from } => {
                 let head = lines.get(from).ok_or("no such branch")?.head;
-                lines.insert(
-                    name,
-                    Line {
-                        head,
-                        changes: Vec::new(),
-                    },
-                );
+                lines.insert(name, Line { head, changes: Vec::new() });
             }
-            Step::Commit {
-                on,
-                by,
-                message,
-                files,
-            } => {
+            Step::Commit { on, by, message, files } => {
                 let changes = files
                     .iter()
                     .map(|(path, text)| Ok((*path, repo.blob(text.as_bytes())?)))
                     .collect::<Result<Vec<_>, git2::Error>>()?;
-                let parent = lines
-                    .get(on)
-                    .map(|line| repo.find_commit(line.head))
-                    .transpose()?;
+                let parent = lines.get(on).map(|line| repo.find_commit(line.head)).transpose()?;
                 let parents: Vec<_> = parent.iter().collect();
                 let head = commit(repo, by, time, message, &parents, &changes)?;
-                let line = lines.entry(on).or_insert(Line {
-                    head,
-                    changes: Vec::new(),
-                });
+                let line = lines.entry(on).or_insert(Line { head, changes: Vec::new() });
                 line.head = head;
                 line.changes.extend(changes);
             }
             Step::Merge { branch, into, by } => {
                 let merged = lines.get(branch).ok_or("no such branch")?.clone();
                 let target = lines.get_mut(into).ok_or("no such branch")?;
-                let parents = [
-                    repo.find_commit(target.head)?,
-                    repo.find_commit(merged.head)?,
-                ];
+                let parents = [repo.find_commit(target.head)?, repo.find_commit(merged.head)?];
                 let message = format!("Merge branch '{branch}'");
                 let parents: Vec<_> = parents.iter().collect();
                 target.head = commit(repo, by, time, &message, &parents, &merged.changes)?;
@@ -130,20 +98,11 @@ fn write_history(repo: &Repository) -> Result<HashMap<&'static str, Oid>, Failur
             Step::Tag { on, by } => {
                 let head = lines.get(on).ok_or("no such branch")?.head;
                 let target = repo.find_object(head, Some(ObjectType::Commit))?;
-                repo.tag(
-                    TAG,
-                    &target,
-                    &signature(by, time)?,
-                    &format!("Release {TAG}"),
-                    false,
-                )?;
+                repo.tag(TAG, &target, &signature(by, time)?, &format!("Release {TAG}"), false)?;
             }
         }
     }
-    Ok(lines
-        .into_iter()
-        .map(|(name, line)| (name, line.head))
-        .collect())
+    Ok(lines.into_iter().map(|(name, line)| (name, line.head)).collect())
 }
 
 /// A commit whose tree is that of its first parent with these changes.

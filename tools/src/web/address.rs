@@ -6,22 +6,22 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const BLOCKED_V4: [(Ipv4Addr, u32); 16] = [
-    (Ipv4Addr::UNSPECIFIED, 8),         // this host; 0.0.0.0 reaches loopback
-    (Ipv4Addr::new(10, 0, 0, 0), 8),    // private
-    (Ipv4Addr::new(100, 64, 0, 0), 10), // shared by carriers; one cloud's metadata
-    (Ipv4Addr::new(127, 0, 0, 0), 8),   // loopback
+    (Ipv4Addr::UNSPECIFIED, 8),            // this host; 0.0.0.0 reaches loopback
+    (Ipv4Addr::new(10, 0, 0, 0), 8),       // private
+    (Ipv4Addr::new(100, 64, 0, 0), 10),    // shared by carriers; one cloud's metadata
+    (Ipv4Addr::new(127, 0, 0, 0), 8),      // loopback
     (Ipv4Addr::new(168, 63, 129, 16), 32), // host agent of a large cloud
-    (Ipv4Addr::new(169, 254, 0, 0), 16), // link-local; most clouds' metadata
-    (Ipv4Addr::new(172, 16, 0, 0), 12), // private
-    (Ipv4Addr::new(192, 0, 0, 0), 24),  // protocol assignments
-    (Ipv4Addr::new(192, 0, 2, 0), 24),  // documentation
-    (Ipv4Addr::new(192, 88, 99, 0), 24), // 6to4 relays
-    (Ipv4Addr::new(192, 168, 0, 0), 16), // private
-    (Ipv4Addr::new(198, 18, 0, 0), 15), // benchmarks
-    (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
-    (Ipv4Addr::new(203, 0, 113, 0), 24), // documentation
-    (Ipv4Addr::new(224, 0, 0, 0), 4),   // multicast
-    (Ipv4Addr::new(240, 0, 0, 0), 4),   // reserved, broadcast
+    (Ipv4Addr::new(169, 254, 0, 0), 16),   // link-local; most clouds' metadata
+    (Ipv4Addr::new(172, 16, 0, 0), 12),    // private
+    (Ipv4Addr::new(192, 0, 0, 0), 24),     // protocol assignments
+    (Ipv4Addr::new(192, 0, 2, 0), 24),     // documentation
+    (Ipv4Addr::new(192, 88, 99, 0), 24),   // 6to4 relays
+    (Ipv4Addr::new(192, 168, 0, 0), 16),   // private
+    (Ipv4Addr::new(198, 18, 0, 0), 15),    // benchmarks
+    (Ipv4Addr::new(198, 51, 100, 0), 24),  // documentation
+    (Ipv4Addr::new(203, 0, 113, 0), 24),   // documentation
+    (Ipv4Addr::new(224, 0, 0, 0), 4),      // multicast
+    (Ipv4Addr::new(240, 0, 0, 0), 4),      // reserved, broadcast
 ];
 
 /// The only part of IPv6 that is routed between networks.
@@ -54,8 +54,7 @@ pub fn is_public(ip: IpAddr) -> bool {
 /// The IPv4 address at the end of an ISATAP interface identifier (RFC 5214, section 6.1).
 fn tunnelled(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., flags, mark, high, low] = ip.segments();
-    (flags & 0xfdff == 0 && mark == 0x5efe)
-        .then(|| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+    (flags & 0xfdff == 0 && mark == 0x5efe).then(|| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
 }
 
 fn within_v4(ip: Ipv4Addr, (network, prefix): (Ipv4Addr, u32)) -> bool {

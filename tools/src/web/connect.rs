@@ -18,9 +18,9 @@ use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 
 use super::{
     Lookup, WebConfig,
-    guard::{Guard, Refusal, Target, shown},
+    guard::{Guard, Refusal, Target},
 };
-use crate::ToolError;
+use crate::{ToolError, text::quoted};
 
 /// Looks a name up once and gives out its addresses only if all of them may be connected to, so
 /// that no second answer can differ from the judged one.
@@ -35,32 +35,22 @@ struct FilteringResolver {
 impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let host = name.as_str().to_owned();
-        let Self {
-            lookup,
-            guard,
-            target,
-            permit,
-        } = self;
+        let Self { lookup, guard, target, permit } = self;
         let (lookup, permit) = (Arc::clone(lookup), Arc::clone(permit));
         let (guard, port, allowed) = (Arc::clone(guard), target.port, target.allowed);
         Box::pin(async move {
-            let shown_host = shown(&host);
+            let quoted_host = quoted(&host);
             let found = spawn_blocking(move || {
                 let _held = permit;
                 lookup(&host)
             });
             let addresses: Vec<IpAddr> = found.await?.unwrap_or_default();
             if addresses.is_empty() {
-                return Err(refusal(format!(
-                    "unknown host `{shown_host}`: check its spelling"
-                )));
+                return Err(refusal(format!("unknown host {quoted_host}: check its spelling")));
             }
-            if !addresses
-                .iter()
-                .all(|&ip| guard.reachable(ip, port, allowed))
-            {
+            if !addresses.iter().all(|&ip| guard.reachable(ip, port, allowed)) {
                 let reason = "it leads to an address that is not public";
-                return Err(refusal(format!("blocked address `{shown_host}`: {reason}")));
+                return Err(refusal(format!("blocked address {quoted_host}: {reason}")));
             }
             Ok(Box::new(addresses.into_iter().map(|ip| SocketAddr::new(ip, 0))) as Addrs)
         })
@@ -109,17 +99,14 @@ pub(super) fn client(
 /// TLS with the certificates that this machine trusts. Reads them from disk, so this blocks.
 pub(super) fn tls() -> Result<ClientConfig, rustls::Error> {
     let builder = || {
-        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
+        ClientConfig::builder_with_provider(Arc::new(ring::default_provider())).with_safe_default_protocol_versions()
     };
     match builder()?.with_platform_verifier() {
         Ok(config) => Ok(config.with_no_client_auth()),
         Err(error) => {
             tracing::warn!(%error, "no trusted certificates found: https pages cannot be fetched");
             let none = RootCertStore::empty();
-            Ok(builder()?
-                .with_root_certificates(none)
-                .with_no_client_auth())
+            Ok(builder()?.with_root_certificates(none).with_no_client_auth())
         }
     }
 }
@@ -131,7 +118,7 @@ pub(super) fn explain(error: &reqwest::Error, target: &Target) -> ToolError {
     if let Some(refusal) = chain().find_map(|cause| cause.downcast_ref::<Refusal>()) {
         return refusal.clone().into();
     }
-    let host = shown(target.url.host_str().unwrap_or_default());
+    let host = quoted(target.url.host_str().unwrap_or_default());
     let io = chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     let reason = match io.map(io::Error::kind) {
         _ if error.is_timeout() => "time limit: it did not answer in time".to_owned(),
@@ -141,7 +128,5 @@ pub(super) fn explain(error: &reqwest::Error, target: &Target) -> ToolError {
         _ if error.is_connect() => "no connection".to_owned(),
         _ => "its answer is not valid http or broke off".to_owned(),
     };
-    ToolError::refused(format!(
-        "cannot fetch from `{host}`: {reason}; try again later or another url"
-    ))
+    ToolError::refused(format!("cannot fetch from {host}: {reason}; try again later or another url"))
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use url::{Host, Origin, ParseError, Url};
 
 use super::{WebConfig, address::is_public};
-use crate::{OpenError, ToolError};
+use crate::{OpenError, ToolError, text::quoted};
 
 /// A refusal that has to travel through the HTTP library as an error.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -37,23 +37,12 @@ pub(super) struct Guard {
 }
 
 /// Names that no public server has, or that mean this machine or this network.
-const LOCAL_SUFFIXES: [&str; 6] = [
-    ".localhost",
-    ".localdomain",
-    ".local",
-    ".internal",
-    ".home.arpa",
-    ".onion",
-];
+const LOCAL_SUFFIXES: [&str; 6] = [".localhost", ".localdomain", ".local", ".internal", ".home.arpa", ".onion"];
 
 impl Guard {
     pub(super) fn new(config: &WebConfig) -> Result<Self, OpenError> {
         Ok(Self {
-            allow: config
-                .allow
-                .iter()
-                .map(|text| origin(text))
-                .collect::<Result<_, _>>()?,
+            allow: config.allow.iter().map(|text| origin(text)).collect::<Result<_, _>>()?,
             own_addresses: config.own_addresses.clone(),
             own_hosts: config.own_hosts.iter().map(|host| bare(host)).collect(),
             ports: config.ports.clone(),
@@ -63,28 +52,18 @@ impl Guard {
 
     /// Judge a URL that a caller wrote.
     pub(super) fn admit(&self, text: &str) -> Result<Target, Refusal> {
-        self.judge(
-            text,
-            self.checked(text).and_then(|text| Ok(Url::parse(text)?)),
-        )
+        self.judge(text, self.checked(text).and_then(|text| Ok(Url::parse(text)?)))
     }
 
     /// Judge where a response wants to send us.
     pub(super) fn follow(&self, from: &Target, location: &str) -> Result<Target, Refusal> {
-        self.judge(
-            location,
-            self.checked(location)
-                .and_then(|text| Ok(from.url.join(text)?)),
-        )
+        self.judge(location, self.checked(location).and_then(|text| Ok(from.url.join(text)?)))
     }
 
     /// What the parser would silently drop or choke on.
     fn checked<'t>(&self, text: &'t str) -> Result<&'t str, Invalid> {
         if text.len() > self.max_url_bytes {
-            return Err(Invalid(format!(
-                "it is longer than {} bytes",
-                self.max_url_bytes
-            )));
+            return Err(Invalid(format!("it is longer than {} bytes", self.max_url_bytes)));
         }
         if text.contains(char::is_control) {
             return Err(Invalid("it contains a control character".into()));
@@ -93,19 +72,14 @@ impl Guard {
     }
 
     fn judge(&self, text: &str, parsed: Result<Url, Invalid>) -> Result<Target, Refusal> {
-        let invalid = |Invalid(reason)| Refusal(format!("invalid url `{}`: {reason}", shown(text)));
+        let invalid = |Invalid(reason)| Refusal(format!("invalid url {}: {reason}", quoted(text)));
         let url = parsed.map_err(invalid)?;
         if url.as_str().len() > self.max_url_bytes {
-            return Err(invalid(Invalid(format!(
-                "it is longer than {} bytes",
-                self.max_url_bytes
-            ))));
+            return Err(invalid(Invalid(format!("it is longer than {} bytes", self.max_url_bytes))));
         }
         if !matches!(url.scheme(), "http" | "https") {
-            let scheme = shown(url.scheme());
-            return Err(Refusal(format!(
-                "invalid scheme `{scheme}`: use http or https"
-            )));
+            let scheme = quoted(url.scheme());
+            return Err(Refusal(format!("invalid scheme {scheme}: use http or https")));
         }
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
             return Err(invalid(Invalid("it names no host".into())));
@@ -116,11 +90,7 @@ impl Guard {
             return Err(Refusal(format!("invalid url for host `{host}`: {reason}")));
         }
         let allowed = self.allow.contains(&url.origin());
-        let blocked = || {
-            Refusal(format!(
-                "blocked address `{host}`: use a public web address"
-            ))
-        };
+        let blocked = || Refusal(format!("blocked address `{host}`: use a public web address"));
         match &host {
             Host::Domain(name) => {
                 let name = bare(name);
@@ -133,15 +103,8 @@ impl Guard {
             Host::Ipv4(_) | Host::Ipv6(_) => {}
         }
         if !allowed && (port == 0 || !self.ports.contains(&port)) {
-            let ports = self
-                .ports
-                .iter()
-                .map(u16::to_string)
-                .collect::<Vec<_>>()
-                .join(", ");
-            return Err(Refusal(format!(
-                "port not allowed `{port}`: use one of {ports}"
-            )));
+            let ports = self.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+            return Err(Refusal(format!("port not allowed `{port}`: use one of {ports}")));
         }
         Ok(Target { url, port, allowed })
     }
@@ -192,11 +155,7 @@ fn is_local_name(name: &str) -> bool {
 
 /// Reads `scheme://host[:port]`, and nothing more.
 fn origin(text: &str) -> Result<Origin, OpenError> {
-    let bad = |reason: &str| {
-        OpenError(format!(
-            "invalid origin `{text}`: {reason}; write scheme://host:port"
-        ))
-    };
+    let bad = |reason: &str| OpenError(format!("invalid origin `{text}`: {reason}; write scheme://host:port"));
     let url = Url::parse(text).map_err(|error| bad(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("only http and https have one here"));
@@ -206,17 +165,4 @@ fn origin(text: &str) -> Result<Origin, OpenError> {
         return Err(bad("it holds more than an origin"));
     }
     Ok(origin)
-}
-
-/// A value as a refusal shows it: cut, on one line, without invisible characters.
-pub(super) fn shown(value: &str) -> String {
-    let mut shown: String = value
-        .chars()
-        .take(100)
-        .flat_map(char::escape_debug)
-        .collect();
-    if value.chars().nth(100).is_some() {
-        shown.push('…');
-    }
-    shown
 }

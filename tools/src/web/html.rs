@@ -49,22 +49,9 @@ pub(super) struct Rendered {
 /// # Errors
 ///
 /// Whatever makes `html2text` give up.
-pub(super) fn render(
-    html: &str,
-    base: &Url,
-    budget: Budget<'_>,
-) -> Result<Rendered, html2text::Error> {
-    let Reduced {
-        html,
-        mut title,
-        mut truncated,
-        ..
-    } = reduce(html, base, budget);
-    let mut reader = Paced {
-        rest: html.as_bytes(),
-        budget,
-        stopped: false,
-    };
+pub(super) fn render(html: &str, base: &Url, budget: Budget<'_>) -> Result<Rendered, html2text::Error> {
+    let Reduced { html, mut title, mut truncated, .. } = reduce(html, base, budget);
+    let mut reader = Paced { rest: html.as_bytes(), budget, stopped: false };
     let config = config::plain().no_table_borders().allow_width_overflow();
     let dom = config.parse_html(&mut reader)?;
     truncated |= reader.stopped;
@@ -73,11 +60,7 @@ pub(super) fn render(
     cut(&mut title, 300);
     let title = (!title.is_empty()).then_some(title);
     let lines: Vec<_> = text.trim().lines().map(str::trim_end).collect();
-    Ok(Rendered {
-        title,
-        text: lines.join("\n"),
-        truncated,
-    })
+    Ok(Rendered { title, text: lines.join("\n"), truncated })
 }
 
 /// Ends early when the budget is spent: a page cut short is better than none.

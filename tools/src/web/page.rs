@@ -48,11 +48,7 @@ impl Answer {
     /// # Errors
     ///
     /// Internal, if the renderer gives up.
-    pub(super) fn read(
-        self,
-        config: &WebConfig,
-        abandoned: &AtomicBool,
-    ) -> Result<Page, ToolError> {
+    pub(super) fn read(self, config: &WebConfig, abandoned: &AtomicBool) -> Result<Page, ToolError> {
         let mut page = Page {
             url: self.url.to_string(),
             status: self.status,

@@ -9,8 +9,7 @@ use std::{cell::RefCell, fmt::Write as _};
 use html5ever::{
     tendril::StrTendril,
     tokenizer::{
-        BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-        states::RawKind,
+        BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts, states::RawKind,
     },
 };
 use url::Url;
@@ -62,9 +61,7 @@ impl TokenSink for Reducer {
                 return match &*tag.name {
                     "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
                     "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-                    "style" | "xmp" | "iframe" | "noembed" | "noframes" => {
-                        TokenSinkResult::RawData(RawKind::Rawtext)
-                    }
+                    "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
                     "plaintext" => TokenSinkResult::Plaintext,
                     _ => TokenSinkResult::Continue,
                 };
@@ -96,16 +93,7 @@ impl Reduced {
     fn new(base: Url, max_bytes: usize) -> Self {
         let (html, title) = (String::new(), String::new());
         let (truncated, in_title) = (false, false);
-        Self {
-            html,
-            title,
-            truncated,
-            base,
-            max_bytes,
-            open: Vec::new(),
-            hidden: None,
-            in_title,
-        }
+        Self { html, title, truncated, base, max_bytes, open: Vec::new(), hidden: None, in_title }
     }
 
     fn open(&mut self, tag: &Tag) {
@@ -115,17 +103,14 @@ impl Reduced {
             return;
         }
         match name {
-            "script" | "style" | "template" | "svg" | "iframe" | "noembed" | "noframes"
-            | "textarea" => {
+            "script" | "style" | "template" | "svg" | "iframe" | "noembed" | "noframes" | "textarea" => {
                 if !tag.self_closing || name != "svg" {
                     self.hidden = Some((name.to_owned(), 1));
                 }
             }
             "title" => self.in_title = self.title.is_empty(),
             "base" => {
-                if let Some(base) =
-                    attribute(tag, "href").and_then(|href| self.base.join(href).ok())
-                {
+                if let Some(base) = attribute(tag, "href").and_then(|href| self.base.join(href).ok()) {
                     self.base = base;
                 }
             }
@@ -217,10 +202,7 @@ impl Reduced {
 }
 
 fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
-    tag.attrs
-        .iter()
-        .find(|attribute| &*attribute.name.local == name)
-        .map(|found| &*found.value)
+    tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|found| &*found.value)
 }
 
 /// Elements that hold others until they are closed, under the name that is kept.
@@ -232,9 +214,9 @@ fn container(name: &str) -> Option<&'static str> {
         "dl" => "dl",
         "blockquote" => "blockquote",
         "pre" | "listing" | "xmp" | "plaintext" => "pre",
-        "div" | "section" | "article" | "main" | "header" | "footer" | "nav" | "aside" | "form"
-        | "figure" | "figcaption" | "address" | "details" | "summary" | "fieldset" | "legend"
-        | "center" | "dialog" | "search" | "hgroup" => "div",
+        "div" | "section" | "article" | "main" | "header" | "footer" | "nav" | "aside" | "form" | "figure"
+        | "figcaption" | "address" | "details" | "summary" | "fieldset" | "legend" | "center" | "dialog" | "search"
+        | "hgroup" => "div",
         _ => return None,
     })
 }
@@ -242,8 +224,8 @@ fn container(name: &str) -> Option<&'static str> {
 /// Elements that are kept and that the next of their kind closes.
 fn kept(name: &str) -> Option<&'static str> {
     const KEPT: [&str; 18] = [
-        "p", "br", "hr", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "h1", "h2",
-        "h3", "h4", "h5", "h6",
+        "p", "br", "hr", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "h1", "h2", "h3", "h4", "h5",
+        "h6",
     ];
     KEPT.into_iter().find(|kept| *kept == name)
 }

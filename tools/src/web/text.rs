@@ -24,20 +24,13 @@ impl Media {
     /// Read the value of a `Content-Type` header (RFC 9110, section 8.3).
     pub(super) fn of(header: &str) -> Self {
         let mut parts = header.split(';').map(str::trim);
-        let name = parts
-            .next()
-            .map(str::to_ascii_lowercase)
-            .filter(|name| is_media_type(name));
+        let name = parts.next().map(str::to_ascii_lowercase).filter(|name| is_media_type(name));
         let charset = parts
             .filter_map(|parameter| parameter.split_once('='))
             .find(|(key, _)| key.trim().eq_ignore_ascii_case("charset"))
             .map(|(_, label)| label.trim().trim_matches('"').to_owned());
         let kind = name.as_deref().map_or(Kind::Other, kind);
-        Self {
-            name,
-            kind,
-            charset,
-        }
+        Self { name, kind, charset }
     }
 
     /// The text of a body, and whether something in it could not be read. `None` if its charset is
@@ -70,8 +63,7 @@ fn is_media_type(name: &str) -> bool {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
         !part.is_empty() && part.len() <= 64 && part.bytes().all(is_part)
     };
-    name.split_once('/')
-        .is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
+    name.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
 fn kind(name: &str) -> Kind {
@@ -91,16 +83,9 @@ fn declared(body: &[u8], key: &str) -> Option<String> {
     let start = body.get(..1024).unwrap_or(body);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
     let (_, rest) = start.split_once(key)?;
-    let value = rest
-        .trim_start()
-        .strip_prefix('=')?
-        .trim_start()
-        .trim_start_matches(['"', '\'']);
+    let value = rest.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);
     let end = value.find(|char: char| !(char.is_ascii_alphanumeric() || "-_:.".contains(char)));
-    value
-        .get(..end?)
-        .filter(|label| !label.is_empty())
-        .map(str::to_owned)
+    value.get(..end?).filter(|label| !label.is_empty()).map(str::to_owned)
 }
 
 /// Text without the characters that a reader can't see but a model or a terminal acts on:
@@ -130,9 +115,7 @@ pub(super) fn cut(text: &mut String, max_bytes: usize) -> bool {
     if text.len() <= max_bytes {
         return false;
     }
-    let end = (0..=max_bytes)
-        .rev()
-        .find(|&end| text.is_char_boundary(end));
+    let end = (0..=max_bytes).rev().find(|&end| text.is_char_boundary(end));
     text.truncate(end.unwrap_or_default());
     true
 }
