@@ -10,7 +10,9 @@ use std::{
 
 use candor::serve::demo::{DemoWorkspace, lay_out};
 use candor_tools::{
+    database::{Database, DatabaseConfig, DatabaseReader},
     notes::{Notes, NotesConfig, NotesReader},
+    repo::{Repo, RepoConfig, RepoReader},
     reports::{ReportName, Reports, ReportsAdder, ReportsConfig},
 };
 use rusqlite::Connection;
@@ -135,8 +137,19 @@ fn the_shop_is_sound_and_plausible() {
 }
 
 #[tokio::test]
-async fn the_notes_and_reports_are_there_for_the_tools() {
+async fn every_part_is_there_for_the_tools() {
     let (_dir, workspace) = fresh();
+    let repo = Repo::open(RepoConfig { dir: workspace.repo, ..RepoConfig::default() }).unwrap();
+    let page = RepoReader::new(Arc::new(repo)).list(20, None).await.unwrap();
+    assert_eq!(page.default_branch.as_deref(), Some("main"));
+    let branches: Vec<_> = page.branches.iter().map(|branch| branch.name.as_str()).collect();
+    let newest_first =
+        ["main", "docs/readme", "feature/search", "release/1.0", "experiment/cache", "fix/rounding", "fix/typo"];
+    assert_eq!(branches, newest_first);
+    let shop = Database::open(DatabaseConfig { file: workspace.database, ..DatabaseConfig::default() }).unwrap();
+    let described = DatabaseReader::new(Arc::new(shop)).describe().await.unwrap();
+    let tables: Vec<_> = described.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(tables, ["customers", "order_lines", "order_totals", "orders", "products"]);
     let notes = Notes::open(NotesConfig { dir: workspace.notes, ..NotesConfig::default() }).unwrap();
     let listed = NotesReader::new(Arc::new(notes)).list(None).await.unwrap();
     let names: Vec<_> =
@@ -169,6 +182,8 @@ fn a_workspace_says_where_everything_is_and_how_to_serve_it() {
         "serve",
         "--repo",
         "it's here/repo",
+        "--protect",
+        "release/*",
         "--notes",
         "it's here/notes",
         "--database",
@@ -177,7 +192,7 @@ fn a_workspace_says_where_everything_is_and_how_to_serve_it() {
         "it's here/reports.db",
     ];
     assert_eq!(words.lines().collect::<Vec<_>>(), expected);
-    assert!(DemoWorkspace::at(Path::new("/a-b/c_d.e")).to_string().contains(" --repo /a-b/c_d.e/repo --notes "));
+    assert!(DemoWorkspace::at(Path::new("/a-b/c_d.e")).to_string().contains(" --repo /a-b/c_d.e/repo --protect "));
 }
 
 #[test]

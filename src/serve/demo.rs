@@ -72,7 +72,8 @@ impl fmt::Display for DemoWorkspace {
         writeln!(f, "  database    {database}")?;
         writeln!(f, "  reports     {reports}\n")?;
         writeln!(f, "To serve it:\n")?;
-        writeln!(f, "  candor serve --repo {repo} --notes {notes} --database {database} --reports {reports}")
+        write!(f, "  candor serve --repo {repo} --protect 'release/*'")?;
+        writeln!(f, " --notes {notes} --database {database} --reports {reports}")
     }
 }
 

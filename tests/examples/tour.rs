@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut reader = Client::start(&["--grant", "read"])?;
     chapter("A caller with the read scopes reads");
     reader.call("list_branches", json!({"limit": 3}))?;
-    reader.call("query", json!({"sql": "SELECT name, price_cents FROM products ORDER BY price_cents DESC LIMIT 3"}))?;
+    reader.call("query", json!({"sql": "SELECT name, price FROM products ORDER BY price DESC LIMIT 3"}))?;
     chapter("A hint is no permission: the server refuses, whatever a client decided");
     reader.call("delete_branch", json!({"branch": "feature/search"}))?;
     chapter("Read-only by its connection, not by reading the SQL");
