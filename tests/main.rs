@@ -9,6 +9,7 @@
 
 mod database;
 mod demo;
+mod http;
 mod notes;
 mod repo;
 mod reports;

@@ -1,0 +1,14 @@
+//! The HTTP transport, through the real binary and a client that writes raw bytes: what breaks
+//! servers here is what no ordinary client would send.
+
+mod bodies;
+mod client;
+mod lies;
+mod messages;
+mod names;
+mod sessions;
+mod start;
+mod stopping;
+mod tokens;
+
+use client::{Connection, Reply, Request, Server, Tokens};
