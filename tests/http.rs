@@ -6,9 +6,11 @@ mod client;
 mod lies;
 mod messages;
 mod names;
+mod server;
 mod sessions;
 mod start;
 mod stopping;
 mod tokens;
 
-use client::{Connection, Reply, Request, Server, Tokens};
+use client::{Connection, Reply, Request};
+use server::{Server, Tokens};

@@ -85,7 +85,7 @@ impl Endpoint {
         let caller = self.callers.identify(head, peer)?;
         if let Some(name) = ONCE.iter().find(|name| head.headers.get_all(**name).iter().count() > 1) {
             let text = format!("`{name}` stands there more than once");
-            return Err(Refusal::rpc(StatusCode::BAD_REQUEST, None, -32020, &text));
+            return Err(Refusal::rpc(StatusCode::BAD_REQUEST, None, -32020, text));
         }
         Ok(Admitted::Caller(caller, body::read(body, self.house.limits()).await?))
     }
@@ -147,7 +147,7 @@ impl Endpoint {
             "`{}` needs the scope `{scope}`, which `{}` was not granted; only the server's operator can grant it",
             call.name, caller.who.name
         );
-        Refusal::rpc(StatusCode::FORBIDDEN, id.as_ref(), 403, &text).challenge(Some("insufficient_scope"), scope.name())
+        Refusal::rpc(StatusCode::FORBIDDEN, id.as_ref(), 403, text).challenge(Some("insufficient_scope"), scope.name())
     }
 
     /// A stream ends when its token does. One that only waits (it has a `place`) ends when the

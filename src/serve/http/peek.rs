@@ -73,7 +73,7 @@ impl<'a> Message<'a> {
             }
             None => (None, -32600, "a message has a `method`, or answers one with `result` or `error`".into()),
         };
-        Refusal::rpc(StatusCode::BAD_REQUEST, id, code, &text)
+        Refusal::rpc(StatusCode::BAD_REQUEST, id, code, text)
     }
 }
 
