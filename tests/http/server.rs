@@ -38,10 +38,10 @@ impl Server {
         let into = log.clone();
         thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
+                writeln!(into.lock().unwrap(), "{line}").unwrap();
                 if let Some(url) = line.strip_prefix("candor: listening on http://") {
                     let _ = listening.send(url.strip_suffix("/mcp").unwrap().parse().unwrap());
                 }
-                writeln!(into.lock().unwrap(), "{line}").unwrap();
             }
         });
         let Ok(address) = told.recv_timeout(GUARD) else {

@@ -288,3 +288,20 @@ fn a_stream_ends_when_its_token_does() {
     };
     assert_eq!((list(&session, token_in(&entry)), list(&other, &kept)), (404, 200));
 }
+
+#[test]
+fn the_sessions_of_a_name_that_is_gone_make_room() {
+    let tokens = Tokens::new();
+    let kept = tokens.issue("ann", "read");
+    let before = fs::read_to_string(&tokens.path).unwrap();
+    let revoked = tokens.issue("bob", "read");
+    let server = Server::with(&tokens, &["--sessions-in-total", "1"]);
+    open(&server, Some(&revoked));
+    let opens = || server.send(&Request::initialize().token(&kept)).status == 200;
+    assert!(!opens());
+    replace(&tokens.path, &before);
+    assert!((0..200).any(|_| opens() || {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        false
+    }));
+}
