@@ -16,6 +16,7 @@ mod demo;
 mod gate;
 mod generated;
 mod inventory;
+mod http;
 mod notes;
 mod readme;
 mod repo;
