@@ -38,8 +38,8 @@ fn arguments_of(tool: &Value) -> impl Strategy<Value = Value> + use<> {
     let count = names.len();
     (prop::collection::vec(any_json(), count), prop::collection::vec(any::<bool>(), count), prop::bool::weighted(0.1), any_json())
         .prop_map(move |(values, present, stray, extra)| {
-            let named = names.iter().zip(values).zip(present).filter(|(_, present)| *present);
-            let mut members: Map<String, Value> = named.map(|((name, value), _)| (name.clone(), value)).collect();
+            let given = names.iter().zip(values).zip(present).filter(|(_, present)| *present);
+            let mut members: Map<String, Value> = given.map(|((name, value), _)| (name.clone(), value)).collect();
             if stray {
                 members.insert("stray".into(), extra);
             }

@@ -14,28 +14,28 @@ const UNMERGED: &str = "feature/search";
 const MERGED: &str = "fix/typo";
 
 /// A demo workspace of the test's own.
-pub struct Demo {
+pub(crate) struct Demo {
     dir: TempDir,
 }
 
 impl Demo {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let status = candor().arg("demo").arg(dir.path()).output().unwrap();
         assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
         Self { dir }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// The branches of the remote, with their commits.
-    pub fn refs(&self) -> String {
+    pub(crate) fn refs(&self) -> String {
         git(&self.path("origin.git"), &["for-each-ref", "--format=%(refname:short) %(objectname)"])
     }
 
-    pub fn serve(&self, era: Era, user: User, more: &[&str]) -> Server {
+    pub(crate) fn serve(&self, era: Era, user: User, more: &[&str]) -> Server {
         let (repo, database) = (self.path("repo"), self.path("shop.db"));
         let mut options = vec!["--grant", "all", "--repo", repo.to_str().unwrap(), "--database", database.to_str().unwrap()];
         options.extend_from_slice(more);

@@ -135,7 +135,7 @@ fn a_burst_of_ten_thousand_is_answered_to_the_last() {
     let count = 10_000;
     let (send, done) = std::sync::mpsc::channel();
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
-    let lines: String = (1..=count)
+    let lines: Vec<String> = (1..=count)
         .map(|id| {
             let params = json!({"name": "list_notes", "arguments": {}, "_meta": meta});
             format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
@@ -145,7 +145,7 @@ fn a_burst_of_ten_thousand_is_answered_to_the_last() {
         let input = server.take_input();
         scope.spawn(move || {
             let mut input = input;
-            std::io::Write::write_all(&mut input, lines.as_bytes()).unwrap();
+            std::io::Write::write_all(&mut input, lines.concat().as_bytes()).unwrap();
             let _ = done.recv_timeout(Duration::from_secs(60)); // keep it open
         });
         let mut seen = std::collections::BTreeSet::new();

@@ -22,7 +22,7 @@ use std::{
     error::Error,
     io::{self, Write},
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     pin::pin,
     sync::Arc,
     time::Duration,
@@ -80,8 +80,8 @@ pub struct Bound {
 
 impl HttpOptions {
     /// The tokens file.
-    pub(crate) fn tokens(&self) -> &Option<PathBuf> {
-        &self.tokens
+    pub(crate) fn tokens(&self) -> Option<&Path> {
+        self.tokens.as_deref()
     }
 
     /// The further names by which clients call this server, without ports.

@@ -1,6 +1,11 @@
 //! The server at work on its demo workspace: a client of a hundred lines that starts
 //! `candor serve`, speaks protocol 2026-07-28 to it, and shows what goes over the wire.
-#![expect(clippy::print_stdout, reason = "it is a demonstration")]
+#![expect(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    reason = "a demonstration prints, and JSON values are indexed without panics"
+)]
 
 use std::{
     error::Error,
