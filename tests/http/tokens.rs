@@ -1,10 +1,13 @@
-use std::fs;
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
 use super::{
     messages::open,
-    server::{replace, token_in},
+    server::{GUARD, replace, token_in},
     *,
 };
 
@@ -280,7 +283,10 @@ fn a_stream_ends_when_its_token_does() {
     let (session, mut ended) = stream(token_in(&entry));
     let (other, _open) = stream(&kept);
     replace(&tokens.path, &before);
-    while ended.chunk().is_some() {}
+    let from = Instant::now();
+    while ended.chunk().is_some() {
+        assert!(from.elapsed() < GUARD, "the stream goes on"); // there are signs of life on it
+    }
     // Back again, and the session went with the name.
     tokens.append(&entry);
     let list = |session: &str, token: &str| {
@@ -301,7 +307,7 @@ fn the_sessions_of_a_name_that_is_gone_make_room() {
     assert!(!opens());
     replace(&tokens.path, &before);
     assert!((0..200).any(|_| opens() || {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
         false
     }));
 }

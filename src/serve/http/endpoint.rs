@@ -108,7 +108,7 @@ impl Endpoint {
         let opens = initialize && !head.headers.contains_key(SESSION_ID) && !self.house.modern_only();
         let stream = if head.method == Method::GET { Some(caller.door.stream()?) } else { None };
 
-        // The head goes along with the message as far as the tools, and into rmcp's log.
+        // The head goes along with the message as far as the tools, who have no business with these.
         head.headers.remove(AUTHORIZATION);
         head.uri = Uri::from_static(PATH);
         head.extensions.insert(caller.who.clone());
