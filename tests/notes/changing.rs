@@ -198,3 +198,23 @@ async fn a_call_that_is_cancelled_while_it_waits_changes_nothing() {
     }
     assert_eq!(folder.read("note").await.unwrap(), "text");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_gives_its_place_to_the_next_at_once() {
+    let limits = NotesLimits {
+        concurrent: 1,
+        lock_wait: Duration::from_secs(600),
+        ..NotesLimits::default()
+    };
+    let folder = Folder::with(limits);
+    folder.create("note", "text").await.unwrap();
+    let directory = fs::File::open(folder.path("")).unwrap();
+    directory.lock_shared().unwrap();
+    let adder = NotesAdder::new(folder.notes());
+    let call = tokio::spawn(async move { adder.append(name("note"), "x".into()).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    call.abort();
+    let read = tokio::time::timeout(Duration::from_secs(30), folder.read("note"));
+    assert_eq!(read.await.unwrap().unwrap(), "text");
+    drop(directory);
+}

@@ -150,41 +150,38 @@ async fn a_device_is_not_even_opened() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_swapped_for_a_link_or_a_pipe_in_the_last_moment_leads_nowhere() {
     let folder = Arc::new(Folder::new());
+    let pipe = folder.secret().with_file_name("pipe");
     assert!(
         Command::new("mkfifo")
-            .arg(folder.path("pipe"))
+            .arg(&pipe)
             .status()
             .unwrap()
             .success()
     );
-    symlink(folder.secret(), folder.path("link")).unwrap();
-    fs::write(folder.path("plain"), "plain").unwrap();
+    folder.create("other", "other").await.unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let swapper = {
-        let (folder, stop) = (Arc::clone(&folder), Arc::clone(&stop));
+        let (folder, stop, pipe) = (Arc::clone(&folder), Arc::clone(&stop), pipe.clone());
         thread::spawn(move || {
             let stage = folder.path(".stage");
-            while !stop.load(Ordering::Relaxed) {
-                for kind in ["plain", "link", "pipe"] {
-                    let made = match kind {
-                        "plain" => fs::write(&stage, "plain"),
-                        "link" => symlink(folder.secret(), &stage),
-                        _ => fs::rename(folder.path("pipe"), &stage),
-                    };
-                    made.unwrap();
-                    if kind == "pipe" {
-                        fs::rename(&stage, folder.path("note")).unwrap();
-                        // Back for the next turn; somebody may have put a note in its place.
-                        _ = fs::rename(folder.path("note"), folder.path("pipe"));
-                    } else {
-                        fs::rename(&stage, folder.path("note")).unwrap();
-                    }
+            // Each trap comes right after a note, when somebody may just have looked.
+            let kinds = ["plain", "pipe", "plain", "inner", "plain", "outer"]
+                .into_iter()
+                .cycle();
+            for kind in kinds.take_while(|_| !stop.load(Ordering::Relaxed)) {
+                match kind {
+                    "plain" => fs::write(&stage, "plain"),
+                    "inner" => symlink("other", &stage),
+                    "outer" => symlink(folder.secret(), &stage),
+                    _ => fs::hard_link(&pipe, &stage),
                 }
+                .unwrap();
+                fs::rename(&stage, folder.path("note")).unwrap();
             }
         })
     };
     let all = async {
-        for _ in 0..3_000 {
+        for _ in 0..4_000 {
             match folder.read("note").await {
                 Ok(text) => assert_eq!(text.trim_end_matches('x'), "plain"),
                 Err(ToolError::Refused(_)) => {}
@@ -196,12 +193,16 @@ async fn a_file_swapped_for_a_link_or_a_pipe_in_the_last_moment_leads_nowhere() 
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), all)
-        .await
-        .expect("something was waited for");
+    let done = tokio::time::timeout(Duration::from_secs(60), all).await;
     stop.store(true, Ordering::Relaxed);
     swapper.join().unwrap();
+    if done.is_err() {
+        // Whoever waits at the pipe would keep the test from ending.
+        drop(fs::File::options().read(true).write(true).open(&pipe));
+        panic!("something was waited for");
+    }
     assert_eq!(fs::read_to_string(folder.secret()).unwrap(), "secret");
+    assert_eq!(fs::read_to_string(folder.path("other")).unwrap(), "other");
 }
 
 #[tokio::test]

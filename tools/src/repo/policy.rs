@@ -133,8 +133,8 @@ impl Hidden {
     /// The last rule that matches decides. A rule names a reference or a folder of them; `!` turns
     /// it around, and `^` means the name before namespaces, of which we have none.
     pub(super) fn hides(&self, branch: &[u8]) -> bool {
-        let name = [b"refs/heads/", branch].concat();
         let covers = |rule: &str| {
+            let name = [b"refs/heads/", branch].concat();
             let rule = rule.trim_end_matches('/').as_bytes();
             name.strip_prefix(rule)
                 .is_some_and(|rest| rest.first().is_none_or(|&b| b == b'/'))
