@@ -15,6 +15,7 @@ mod database;
 mod demo;
 mod gate;
 mod generated;
+mod git_settings;
 mod http;
 mod inventory;
 mod notes;
