@@ -2,6 +2,7 @@
 //! servers here is what no ordinary client would send.
 
 mod bodies;
+mod calls;
 mod client;
 mod lies;
 mod messages;

@@ -28,6 +28,7 @@ fn what_is_no_message_is_answered_and_the_next_request_served() {
         (b"5\n", -32600),
         (b"\"tools/list\"\n", -32600),
         (b"[]\n", -32600),
+        (b"[\"2.0\",7,\"tools/call\",{\"name\":\"list_notes\"}]\n", -32600),
         (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n", -32600),
         (b"{}\n", -32600),
         (b"{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}\n", -32600),
@@ -41,7 +42,7 @@ fn what_is_no_message_is_answered_and_the_next_request_served() {
         server.send_bytes(line);
         let reply = server.next().unwrap();
         assert_eq!(reply["error"]["code"], code, "{}: {reply}", String::from_utf8_lossy(line));
-        let with_id = String::from_utf8_lossy(line).contains("\"id\":7");
+        let with_id = String::from_utf8_lossy(line).contains("\"id\":7,");
         assert_eq!(reply["id"], if with_id { json!(7) } else { Value::Null }, "{reply}");
         assert_alive(&mut server);
     }
