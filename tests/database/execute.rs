@@ -47,6 +47,9 @@ const WIDE: &str = "
     INSERT INTO keyed VALUES ('a', 1), ('b', 2);
     CREATE TABLE loose (k INT UNIQUE ON CONFLICT REPLACE, v INT);
     INSERT INTO loose VALUES (1, 1), (2, 2);
+    CREATE TABLE twin (id INTEGER PRIMARY KEY, k TEXT UNIQUE); INSERT INTO twin VALUES (1, 'a');
+    CREATE TABLE child (k TEXT PRIMARY KEY REFERENCES twin (k)) WITHOUT ROWID;
+    CREATE TRIGGER twins AFTER INSERT ON twin BEGIN INSERT INTO keyed VALUES (new.k, 3); END;
     CREATE TABLE log (text TEXT);
     CREATE TABLE numbered (id INTEGER PRIMARY KEY AUTOINCREMENT);
     INSERT INTO numbered DEFAULT VALUES; DELETE FROM numbered;
@@ -69,6 +72,10 @@ fn changes() -> Vec<(&'static str, Value)> {
         (
             "DELETE FROM purchase WHERE id > 1",
             json!([["purchase", 3, 1, 2]]),
+        ),
+        (
+            "DELETE FROM sqlite_sequence",
+            json!([["sqlite_sequence", 1, 0, 1]]),
         ),
         (
             "INSERT INTO customer VALUES (7, 'x')",
@@ -122,6 +129,12 @@ fn changes() -> Vec<(&'static str, Value)> {
             "REPLACE INTO keyed VALUES ('a', 3)",
             json!([["keyed", 2, 2, 2]]),
         ),
+        // Together with another table, or not touched at all.
+        (
+            "REPLACE INTO twin VALUES (1, 'x')",
+            json!([["keyed", 2, 3, null], ["twin", 1, 1, 2]]),
+        ),
+        ("DELETE FROM twin", json!([["twin", 1, 0, 1]])),
         // A virtual table.
         (
             "DELETE FROM words WHERE word = 'one'",
@@ -257,6 +270,11 @@ async fn a_question_is_about_one_statement_its_values_and_its_counts() {
         one,
         ask("DELETE FROM customer WHERE name = ?", Some("Ada")).await
     );
+    let two = ask("UPDATE purchase SET cents = 1", None).await;
+    elsewhere
+        .execute_batch("INSERT INTO purchase (customer, cents) VALUES (1, 3)")
+        .unwrap();
+    assert_ne!(two, ask("UPDATE purchase SET cents = 1", None).await);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use rmcp::schemars;
@@ -78,7 +78,7 @@ pub(super) fn execute(
     connection.authorizer(Some(authorizer::changes(Arc::clone(&touched))))?;
     let counting = Arc::clone(&touched);
     connection.update_hook(Some(move |action, _: &str, table: &str, _| {
-        let mut touched = counting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut touched = locked(&counting);
         let counted = touched.tables.entry(table.into()).or_default();
         match action {
             SQLITE_INSERT => counted.inserted += 1,
@@ -92,11 +92,11 @@ pub(super) fn execute(
         rows: limits.rows,
         bytes: limits.result_bytes,
     };
+    let total = connection.total_changes();
     let (tables, returned) = run(&connection, &touched, sql, params, room)?;
-    let question = {
-        let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
-        question(sql, params, &tables, &touched)
-    };
+    let total = connection.total_changes() - total;
+    let question =
+        question(sql, params, &tables, total, &locked(&touched)).map_err(ToolError::internal)?;
     let executed = Executed {
         tables,
         returned,
@@ -106,6 +106,10 @@ pub(super) fn execute(
     connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
     Ok(executed)
+}
+
+fn locked(touched: &Mutex<Touched>) -> MutexGuard<'_, Touched> {
+    touched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(
@@ -121,10 +125,7 @@ fn run(
     }
     statement::bind(&mut statement, params)?;
     let tables_before = Kinds::read(connection)?;
-    let names = touched
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .names();
+    let names = locked(touched).names();
     let before: BTreeMap<_, _> = names
         .into_iter()
         .map(|name| (name.clone(), rows(connection, &tables_before, &name)))
@@ -139,10 +140,7 @@ fn run(
 
     let tables_after = Kinds::read(connection)?;
     // The counting that follows must not add to what is counted.
-    let names = touched
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .names();
+    let names = locked(touched).names();
     let mut changes = Vec::new();
     for name in names {
         let kind = tables_after
@@ -153,7 +151,7 @@ fn run(
         if matches!(kind, Some(Kind::View | Kind::Shadow)) {
             continue;
         }
-        let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let touched = locked(touched);
         let counted = touched.tables.get(&name).copied().unwrap_or_default();
         let whole = touched.dropped.contains(&name) || touched.altered.contains(&name);
         let created = touched.created.contains(&name);
@@ -176,56 +174,55 @@ fn run(
             rows_changed,
         });
     }
-    let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
+    let touched = locked(touched);
     attribute(&mut changes, total, &tables_after, &touched);
     // Compiling a statement names every table that a trigger or a foreign key might reach.
     changes.retain(|change| !change.is_none() || touched.schema(&change.table));
     Ok((changes, has_columns.then_some(set)))
 }
 
-/// SQLite reports the rows of WITHOUT ROWID tables only in its total, without those that a
-/// REPLACE removes. Where one table is left without a number, the rest is that table's.
+/// SQLite reports the rows of WITHOUT ROWID tables only in its total, together with those of a
+/// DELETE that empties a table at once. Give them to such a table if nothing else changed.
 fn attribute(changes: &mut [TableChange], total: u64, kinds: &Kinds, touched: &Touched) {
-    let known: u64 = changes
-        .iter()
-        .filter_map(|change| change.rows_changed)
-        .sum();
-    let mut unknown = changes
-        .iter_mut()
-        .filter(|change| change.rows_changed.is_none());
-    let (Some(change), None) = (unknown.next(), unknown.next()) else {
-        return;
-    };
-    let rest = total.saturating_sub(known);
-    let (Some(before), Some(after)) = (change.rows_before, change.rows_after) else {
-        return;
-    };
-    if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
-        return;
+    let reported: u64 = touched.tables.values().map(|counted| counted.all()).sum();
+    let rest = total.saturating_sub(reported);
+    let alone = changes.iter().filter(|change| !change.is_none()).count() == 1;
+    for change in changes {
+        let (Some(before), Some(after), None) =
+            (change.rows_before, change.rows_after, change.rows_changed)
+        else {
+            continue;
+        };
+        if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
+            continue;
+        }
+        let verbs = touched
+            .tables
+            .get(&change.table)
+            .map(|counted| counted.verbs);
+        // How many rows there would be without those that a REPLACE removes, which no count holds.
+        let expected = match verbs.unwrap_or_default() {
+            _ if rest == 0 => after,
+            _ if !alone => continue,
+            Verbs {
+                inserts: true,
+                updates: false,
+                deletes: false,
+            } => before + rest,
+            Verbs {
+                inserts: false,
+                updates: true,
+                deletes: false,
+            } => before,
+            Verbs {
+                inserts: false,
+                updates: false,
+                ..
+            } => after,
+            _ => continue,
+        };
+        change.rows_changed = Some(rest + expected.saturating_sub(after));
     }
-    let replaced = match touched
-        .tables
-        .get(&change.table)
-        .map(|counted| counted.verbs)
-    {
-        Some(Verbs {
-            inserts: true,
-            updates: false,
-            deletes: false,
-        }) => before + rest,
-        Some(Verbs {
-            inserts: false,
-            updates: true,
-            deletes: false,
-        }) => before,
-        Some(Verbs {
-            inserts: false,
-            updates: false,
-            deletes: true,
-        }) => after,
-        _ => return,
-    };
-    change.rows_changed = Some(rest + replaced.saturating_sub(after));
 }
 
 /// What kind of table a name stands for.

@@ -7,17 +7,19 @@ use sha2::{Digest, Sha256};
 use super::{Cell, TableChange, authorizer::Touched, refusal::shown};
 use crate::Question;
 
+/// The statement and what it changed, in words for the user and as a digest for the gate.
 pub(super) fn question(
     sql: &str,
     params: &[Cell],
     tables: &[TableChange],
+    total: u64,
     touched: &Touched,
-) -> Question {
+) -> serde_json::Result<Question> {
     let mut text = format!(
         "Run this statement on the database?\n\n    {}\n",
         shown(sql, 1_000)
     );
-    let params = serde_json::to_string(params).unwrap_or_default();
+    let params = serde_json::to_string(params)?;
     if params != "[]" {
         let _ = writeln!(text, "    with {}", shown(&params, 500));
     }
@@ -42,7 +44,7 @@ pub(super) fn question(
         .iter()
         .map(|change| (&change.table, change.rows_changed, change.removed()))
         .collect();
-    let exact = serde_json::to_string(&(sql, params, counts, &touched.notes)).unwrap_or_default();
+    let exact = serde_json::to_string(&(sql, params, counts, total, &touched.notes))?;
     let digest = Sha256::digest(exact.as_bytes());
     let subject = digest
         .iter()
@@ -50,13 +52,14 @@ pub(super) fn question(
             let _ = write!(hex, "{byte:02x}");
             hex
         });
-    Question { subject, text }
+    Ok(Question { subject, text })
 }
 
 impl TableChange {
     /// Rows fewer than before.
-    fn removed(&self) -> Option<i128> {
-        Some(i128::from(self.rows_before?) - i128::from(self.rows_after.unwrap_or(0)))
+    fn removed(&self) -> Option<i64> {
+        let signed = |rows: u64| i64::try_from(rows).ok();
+        Some(signed(self.rows_before?)? - signed(self.rows_after.unwrap_or(0))?)
     }
 
     fn told(&self, touched: &Touched) -> String {

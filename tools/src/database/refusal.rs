@@ -60,8 +60,8 @@ impl Fault {
                                   allows; shorten it, or read parts with `substr` and `length`"
                 .into(),
             ErrorCode::OutOfMemory => {
-                "the statement needs more memory than this server allows; sort, group or change \
-                 fewer rows at a time"
+                "the statement needs more memory than this server has left; sort, group or change \
+                 fewer rows at a time, or try again when it is less busy"
                     .into()
             }
             ErrorCode::DiskFull => {
