@@ -28,7 +28,10 @@ fn nobodys_own_git_configuration_has_a_say() {
 
 fn clone_of(dir: &Path, url: &str) {
     git(dir, &["init", "--quiet", "--initial-branch=main"]);
-    git(dir, &["-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "--allow-empty", "-m", "One"]);
+    git(
+        dir,
+        &["-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "--allow-empty", "-m", "One"],
+    );
     git(dir, &["remote", "add", "origin", url]);
 }
 

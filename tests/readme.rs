@@ -49,7 +49,8 @@ fn the_configuration_blocks_start_a_server() {
         let servers = config.get("mcpServers").or(config.get("servers")).and_then(Value::as_object).unwrap();
         for server in servers.values() {
             assert_eq!(server["command"], "candor");
-            let arguments: Vec<_> = server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
+            let arguments: Vec<_> =
+                server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
             let output = crate::support::candor().args(&arguments).stdin(Stdio::null()).output().unwrap();
             assert!(output.status.success(), "{block}: {}", String::from_utf8_lossy(&output.stderr));
         }

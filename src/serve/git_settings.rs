@@ -1,5 +1,8 @@
 //! libgit2's process-wide settings, which have no safe door.
-#![expect(unsafe_code, reason = "libgit2's options are C variables without a lock; they are set before any thread starts")]
+#![expect(
+    unsafe_code,
+    reason = "libgit2's options are C variables without a lock; they are set before any thread starts"
+)]
 
 use std::{ffi::c_int, time::Duration};
 

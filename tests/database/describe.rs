@@ -13,20 +13,8 @@ async fn a_name_in_the_schema_is_never_taken_for_sql() {
          CREATE VIRTUAL TABLE words USING fts5(word);"
     ));
     let description = bench.reader().describe().await.unwrap();
-    let tables: Vec<_> = description
-        .tables
-        .iter()
-        .map(|table| (table.name.as_str(), table.kind.as_str()))
-        .collect();
-    assert_eq!(
-        tables,
-        [
-            ("broken", "view"),
-            ("users", "table"),
-            (name, "table"),
-            ("words", "virtual")
-        ]
-    );
+    let tables: Vec<_> = description.tables.iter().map(|table| (table.name.as_str(), table.kind.as_str())).collect();
+    assert_eq!(tables, [("broken", "view"), ("users", "table"), (name, "table"), ("words", "virtual")]);
     let users = serde_json::to_value(&description.tables[1]).unwrap();
     assert_eq!(
         users["foreign_keys"],
@@ -40,16 +28,7 @@ async fn a_name_in_the_schema_is_never_taken_for_sql() {
 
 #[tokio::test]
 async fn a_description_is_capped() {
-    let tables: Vec<_> = (0..300)
-        .map(|n| format!("CREATE TABLE t{n} (a);"))
-        .collect();
-    let description = Bench::new(&tables.concat())
-        .reader()
-        .describe()
-        .await
-        .unwrap();
-    assert_eq!(
-        (description.tables.len(), description.truncated),
-        (200, true)
-    );
+    let tables: Vec<_> = (0..300).map(|n| format!("CREATE TABLE t{n} (a);")).collect();
+    let description = Bench::new(&tables.concat()).reader().describe().await.unwrap();
+    assert_eq!((description.tables.len(), description.truncated), (200, true));
 }

@@ -35,19 +35,14 @@ async fn reading_a_wal_database_changes_no_byte_of_it_and_sees_every_committed_r
     // A writer that was killed leaves its committed frames in the -wal file.
     let copy = tempfile::tempdir().unwrap();
     let writer = Connection::open(&bench.file).unwrap();
-    writer
-        .execute_batch("INSERT INTO customer VALUES (4, 'Joan')")
-        .unwrap();
+    writer.execute_batch("INSERT INTO customer VALUES (4, 'Joan')").unwrap();
     for name in ["shop.db", "shop.db-wal"] {
         fs::copy(bench.directory.path().join(name), copy.path().join(name)).unwrap();
     }
     let file = copy.path().join("shop.db");
     let crashed = Bench::opened(copy, file, DatabaseLimits::default());
     let bytes = crashed.bytes();
-    assert_eq!(
-        crashed.cell("SELECT count(*) FROM customer").await,
-        json!(4)
-    );
+    assert_eq!(crashed.cell("SELECT count(*) FROM customer").await, json!(4));
     assert!(crashed.bytes() == bytes);
 }
 
@@ -77,10 +72,7 @@ async fn a_database_that_needs_recovery_says_so_and_is_left_alone() {
 
 #[tokio::test]
 async fn a_lock_that_another_program_holds_is_reported_before_the_time_limit() {
-    let limits = DatabaseLimits {
-        lock_time: Duration::from_millis(100),
-        ..DatabaseLimits::default()
-    };
+    let limits = DatabaseLimits { lock_time: Duration::from_millis(100), ..DatabaseLimits::default() };
     let bench = Bench::limited(SHOP, limits.clone());
     let writer = Connection::open(&bench.file).unwrap();
     writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -98,9 +90,7 @@ async fn a_file_that_was_replaced_is_read_anew() {
     assert_eq!(bench.cell("SELECT count(*) FROM customer").await, json!(3));
     let new = bench.directory.path().join("new.db");
     let connection = Connection::open(&new).unwrap();
-    connection
-        .execute_batch("CREATE TABLE customer (a)")
-        .unwrap();
+    connection.execute_batch("CREATE TABLE customer (a)").unwrap();
     drop(connection);
     fs::rename(&new, &bench.file).unwrap();
     for _ in 0..20 {

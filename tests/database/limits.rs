@@ -9,14 +9,10 @@ use serde_json::json;
 
 use super::{Bench, SHOP, refused, text};
 
-const ENDLESS: &str =
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
 fn impatient() -> DatabaseLimits {
-    DatabaseLimits {
-        query_time: Duration::from_millis(300),
-        ..DatabaseLimits::default()
-    }
+    DatabaseLimits { query_time: Duration::from_millis(300), ..DatabaseLimits::default() }
 }
 
 #[tokio::test]
@@ -24,11 +20,7 @@ async fn a_statement_too_large_for_the_parser_ends_in_an_error() {
     let bench = Bench::new(SHOP);
     let unions = vec!["SELECT 1"; 400].join(" UNION ALL ");
     let parentheses = format!("SELECT {}1{}", "(".repeat(900), ")".repeat(900));
-    let selects = format!(
-        "{}SELECT 1{}",
-        "SELECT * FROM (".repeat(900),
-        ")".repeat(900)
-    );
+    let selects = format!("{}SELECT 1{}", "SELECT * FROM (".repeat(900), ")".repeat(900));
     let columns = format!("SELECT {}", vec!["1"; 5_000].join(","));
     let joins = format!("SELECT 1 FROM {}", vec!["customer"; 100].join(","));
     let arguments = format!("SELECT max({})", vec!["1"; 200].join(","));
@@ -59,9 +51,7 @@ async fn a_statement_too_large_for_the_parser_ends_in_an_error() {
 async fn a_statement_stops_at_the_time_limit_wherever_it_spends_its_time() {
     let bench = Bench::limited(SHOP, impatient());
     let cross = format!("SELECT count(*) FROM {}", ["n"; 10].join(","));
-    let cross = format!(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) {cross}"
-    );
+    let cross = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) {cross}");
     for sql in [
         ENDLESS,
         &cross,
@@ -85,14 +75,9 @@ async fn slow_functions_cannot_be_lined_up_to_hold_a_thread() {
     let called = |count| vec!["TRIM(name, 'x')"; count].join(", ");
     let merged = |count| {
         let columns = vec!["t"; count].join(", ");
-        format!(
-            "WITH x AS (SELECT replace(name, id, 'b') AS t FROM customer) SELECT {columns} FROM x"
-        )
+        format!("WITH x AS (SELECT replace(name, id, 'b') AS t FROM customer) SELECT {columns} FROM x")
     };
-    for sql in [
-        format!("SELECT {} FROM customer", called(33)),
-        format!("; /**/{}", merged(40)),
-    ] {
+    for sql in [format!("SELECT {} FROM customer", called(33)), format!("; /**/{}", merged(40))] {
         let told = refused(bench.query(&sql).await, &sql);
         assert!(told.contains("32 times at most"), "{told}");
     }
@@ -105,32 +90,16 @@ async fn slow_functions_cannot_be_lined_up_to_hold_a_thread() {
         "EXPLAIN SELECT trim('x')".into(),
     ] {
         let params = vec![text("x"); sql.matches('?').count().saturating_sub(1)];
-        assert!(
-            bench
-                .reader()
-                .query(sql.clone(), params, None)
-                .await
-                .is_ok(),
-            "{sql}"
-        );
+        assert!(bench.reader().query(sql.clone(), params, None).await.is_ok(), "{sql}");
     }
-    let sql = format!(
-        "UPDATE customer SET name = {}",
-        vec!["rtrim(name, 'x')"; 40].join(" || ")
-    );
-    let told = refused(
-        bench.writer().execute(sql, vec![], |_| Ok(())).await,
-        "update",
-    );
+    let sql = format!("UPDATE customer SET name = {}", vec!["rtrim(name, 'x')"; 40].join(" || "));
+    let told = refused(bench.writer().execute(sql, vec![], |_| Ok(())).await, "update");
     assert!(told.contains("32 times at most"), "{told}");
 }
 
 #[tokio::test]
 async fn a_cancelled_statement_frees_its_thread() {
-    let limits = DatabaseLimits {
-        readers: 1,
-        ..DatabaseLimits::default()
-    };
+    let limits = DatabaseLimits { readers: 1, ..DatabaseLimits::default() };
     let bench = Bench::limited(SHOP, limits);
     let reader = bench.reader();
     let call = tokio::spawn(async move { reader.query(ENDLESS.into(), vec![], None).await });
@@ -144,11 +113,7 @@ async fn a_cancelled_statement_frees_its_thread() {
 
 #[tokio::test]
 async fn more_calls_than_the_queue_holds_are_told_that_the_database_is_busy() {
-    let limits = DatabaseLimits {
-        readers: 2,
-        queue: 2,
-        ..impatient()
-    };
+    let limits = DatabaseLimits { readers: 2, queue: 2, ..impatient() };
     let bench = Bench::limited(SHOP, limits);
     let calls: Vec<_> = (0..20)
         .map(|_| {
@@ -177,10 +142,7 @@ async fn a_value_larger_than_the_limit_is_refused_before_it_is_built() {
          SELECT length(group_concat(i)) FROM n",
     ] {
         let told = refused(bench.query(sql).await, sql);
-        assert!(
-            told.contains("larger than this server allows"),
-            "{sql}: {told}"
-        );
+        assert!(told.contains("larger than this server allows"), "{sql}: {told}");
     }
 }
 
@@ -188,27 +150,17 @@ async fn a_value_larger_than_the_limit_is_refused_before_it_is_built() {
 #[test]
 fn a_statement_cannot_fill_the_memory_or_the_disk() {
     let outcome = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "--ignored",
-            "database::limits::in_a_process_of_its_own",
-        ])
+        .args(["--exact", "--ignored", "database::limits::in_a_process_of_its_own"])
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&outcome.stdout);
-    assert!(
-        outcome.status.success() && told.contains("1 passed"),
-        "{told}"
-    );
+    assert!(outcome.status.success() && told.contains("1 passed"), "{told}");
 }
 
 #[tokio::test]
 #[ignore = "run by the test above"]
 async fn in_a_process_of_its_own() {
-    let limits = DatabaseLimits {
-        query_time: Duration::from_secs(60),
-        ..DatabaseLimits::default()
-    };
+    let limits = DatabaseLimits { query_time: Duration::from_secs(60), ..DatabaseLimits::default() };
     let bench = Bench::limited(SHOP, limits);
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000)";
     for sql in [
@@ -235,32 +187,17 @@ async fn results_stop_at_the_row_limit_and_the_byte_limit() {
 
     let set = ask(format!("{rows} SELECT i FROM n"), None).await.unwrap();
     assert_eq!((set.rows.len(), set.truncated), (100, true));
-    let set = ask(format!("{rows} SELECT i FROM n"), Some(1_000))
-        .await
-        .unwrap();
+    let set = ask(format!("{rows} SELECT i FROM n"), Some(1_000)).await.unwrap();
     assert_eq!((set.rows.len(), set.truncated), (1_000, true));
-    let set = ask("SELECT id FROM customer".into(), Some(3))
-        .await
-        .unwrap();
+    let set = ask("SELECT id FROM customer".into(), Some(3)).await.unwrap();
     assert_eq!((set.rows.len(), set.truncated), (3, false));
-    let set = ask("SELECT id FROM customer".into(), Some(2))
-        .await
-        .unwrap();
+    let set = ask("SELECT id FROM customer".into(), Some(2)).await.unwrap();
     assert_eq!((set.rows.len(), set.truncated), (2, true));
 
-    for content in [
-        "hex(zeroblob(100000))",
-        "zeroblob(200000)",
-        "replace(hex(zeroblob(20000)), '0', char(1))",
-    ] {
-        let set = ask(format!("{rows} SELECT {content} FROM n"), Some(1_000))
-            .await
-            .unwrap();
+    for content in ["hex(zeroblob(100000))", "zeroblob(200000)", "replace(hex(zeroblob(20000)), '0', char(1))"] {
+        let set = ask(format!("{rows} SELECT {content} FROM n"), Some(1_000)).await.unwrap();
         let bytes = serde_json::to_vec(&set.rows).unwrap().len();
-        assert!(
-            set.truncated && bytes > 500_000 && bytes <= 1 << 20,
-            "{content}: {bytes}"
-        );
+        assert!(set.truncated && bytes > 500_000 && bytes <= 1 << 20, "{content}: {bytes}");
     }
     let wide = format!("SELECT {}", ["hex(zeroblob(100000))"; 6].join(","));
     let told = refused(ask(wide, None).await, "wide");
@@ -275,16 +212,12 @@ async fn results_stop_at_the_row_limit_and_the_byte_limit() {
 async fn a_schema_that_is_larger_than_a_statement_may_be_can_be_read() {
     let view = vec!["SELECT 1 AS a"; 120].join(" UNION ALL ");
     let sum = format!("1{}", " + 1".repeat(300));
-    let bench = Bench::new(&format!(
-        "CREATE VIEW long AS {view}; CREATE TABLE deep (a CHECK (a < {sum}));"
-    ));
+    let bench = Bench::new(&format!("CREATE VIEW long AS {view}; CREATE TABLE deep (a CHECK (a < {sum}));"));
     assert_eq!(bench.cell("SELECT count(*) FROM deep").await, json!(0));
     assert_eq!(bench.reader().describe().await.unwrap().tables.len(), 2);
     // Changed under a reader that is already open.
     let writer = Connection::open(&bench.file).unwrap();
-    writer
-        .execute_batch(&format!("CREATE VIEW longer AS {view}"))
-        .unwrap();
+    writer.execute_batch(&format!("CREATE VIEW longer AS {view}")).unwrap();
     for _ in 0..20 {
         assert_eq!(bench.cell("SELECT count(*) FROM deep").await, json!(0));
     }

@@ -38,22 +38,14 @@ async fn text_and_range_indexes_can_be_searched() {
          CREATE VIRTUAL TABLE area USING rtree(id, low, high); INSERT INTO area VALUES (1, 2, 3);",
     );
     for (sql, expected) in [
-        (
-            "SELECT highlight(new, 0, '<', '>') FROM new WHERE new MATCH 'two' ORDER BY bm25(new)",
-            json!("<two>"),
-        ),
-        (
-            "SELECT snippet(old) FROM old WHERE word MATCH 'tw*'",
-            json!("<b>two</b>"),
-        ),
+        ("SELECT highlight(new, 0, '<', '>') FROM new WHERE new MATCH 'two' ORDER BY bm25(new)", json!("<two>")),
+        ("SELECT snippet(old) FROM old WHERE word MATCH 'tw*'", json!("<b>two</b>")),
         ("SELECT id FROM area WHERE low < 3 AND high > 2", json!(1)),
     ] {
         assert_eq!(bench.cell(sql).await, expected);
         // Connected anew under a reader that is already open.
         let writer = Connection::open(&bench.file).unwrap();
-        writer
-            .execute_batch("CREATE TABLE other (a); DROP TABLE other")
-            .unwrap();
+        writer.execute_batch("CREATE TABLE other (a); DROP TABLE other").unwrap();
         for _ in 0..10 {
             assert_eq!(bench.cell(sql).await, expected);
         }
@@ -73,10 +65,7 @@ async fn a_statement_that_could_change_anything_is_refused_and_leaves_no_trace()
     );
     let bench = Bench::new(&schema);
     let other = bench.directory.path().join("other.db");
-    Connection::open(&other)
-        .unwrap()
-        .execute_batch("CREATE TABLE secret (a)")
-        .unwrap();
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE secret (a)").unwrap();
     let (bytes, files) = (bench.bytes(), bench.files());
     let directory = bench.directory.path().display();
     let other = other.display();
@@ -161,11 +150,7 @@ async fn a_statement_that_could_change_anything_is_refused_and_leaves_no_trace()
         refused(bench.query(sql).await, sql);
         assert!(bench.bytes() == bytes, "{sql} changed the database");
         assert_eq!(bench.files(), files, "{sql}");
-        assert_eq!(
-            bench.cell("SELECT count(*) FROM customer").await,
-            json!(3),
-            "after {sql}"
-        );
+        assert_eq!(bench.cell("SELECT count(*) FROM customer").await, json!(3), "after {sql}");
     }
 }
 
@@ -184,15 +169,7 @@ async fn a_second_statement_is_refused_whatever_it_is() {
         let told = refused(bench.query(sql).await, sql);
         assert!(told.contains("one statement only"), "{sql}: {told}");
     }
-    for sql in [
-        "",
-        " \n",
-        ";",
-        ";;;",
-        "-- only a comment",
-        "/* open",
-        "/**/;",
-    ] {
+    for sql in ["", " \n", ";", ";;;", "-- only a comment", "/* open", "/**/;"] {
         let told = refused(bench.query(sql).await, sql);
         assert!(told.contains("empty"), "{sql}: {told}");
     }
@@ -206,10 +183,7 @@ async fn one_text_answers_for_files_that_exist_and_files_that_do_not() {
     let bench = Bench::new(SHOP);
     let mut told = HashSet::new();
     for file in ["/etc/passwd", "/nope", "/", "", "nope", "/etc/shadow"] {
-        told.insert(refused(
-            bench.query(&format!("ATTACH '{file}' AS p")).await,
-            file,
-        ));
+        told.insert(refused(bench.query(&format!("ATTACH '{file}' AS p")).await, file));
     }
     assert_eq!(told.len(), 1, "{told:?}");
 }

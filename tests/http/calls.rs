@@ -60,7 +60,9 @@ fn a_client_that_cannot_ask_gets_400_and_what_it_lacks() {
     for request in [
         Request::legacy(&session, "tools/call", &params),
         Request::modern("tools/call", params.clone()).with("mcp-protocol-version", "2025-11-25"),
-        Request::modern("tools/call", params).with("mcp-protocol-version", "2025-11-25").header("mcp-session-id", &session),
+        Request::modern("tools/call", params)
+            .with("mcp-protocol-version", "2025-11-25")
+            .header("mcp-session-id", &session),
     ] {
         let mut request = request;
         request.body = request.body.replace("2026-07-28", "2025-11-25");
@@ -77,9 +79,11 @@ fn a_client_that_leaves_ends_its_call() {
     let ann = tokens.issue("ann", "database:read");
     let dir = tempfile::tempdir().unwrap();
     let audit = dir.path().join("audit.jsonl");
-    let server = serve(&demo, &tokens, &["--audit", audit.to_str().unwrap(), "--query-seconds", "60", "--call-seconds", "60"]);
+    let server =
+        serve(&demo, &tokens, &["--audit", audit.to_str().unwrap(), "--query-seconds", "60", "--call-seconds", "60"]);
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-    let call = |sql: &str| Request::modern("tools/call", json!({"name": "query", "arguments": {"sql": sql}})).token(&ann);
+    let call =
+        |sql: &str| Request::modern("tools/call", json!({"name": "query", "arguments": {"sql": sql}})).token(&ann);
     let mut connection = server.connect();
     connection.send(&call(endless).bytes(&server));
     std::thread::sleep(std::time::Duration::from_millis(300));

@@ -209,7 +209,8 @@ fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
 }
 
 fn no_message() -> Vec<u8> {
-    let text = "a message is one JSON object with `jsonrpc`, `method` and, for a request, a string or whole-number `id`";
+    let text =
+        "a message is one JSON object with `jsonrpc`, `method` and, for a request, a string or whole-number `id`";
     error(None, -32600, text)
 }
 

@@ -64,20 +64,14 @@ pub struct ForeignKey {
     pub on_delete: String,
 }
 
-pub(super) fn describe(
-    connection: &Connection,
-    limits: &DatabaseLimits,
-) -> Result<Description, Fault> {
+pub(super) fn describe(connection: &Connection, limits: &DatabaseLimits) -> Result<Description, Fault> {
     let mut statement = connection.prepare(
         "SELECT name, type FROM pragma_table_list WHERE schema = 'main' \
          AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite^_%' ESCAPE '^' \
          ORDER BY name",
     )?;
     let mut rows = statement.query([])?;
-    let mut description = Description {
-        tables: Vec::new(),
-        truncated: false,
-    };
+    let mut description = Description { tables: Vec::new(), truncated: false };
     let mut left = limits.result_bytes;
     while let Some(row) = rows.next()? {
         let (name, kind) = (text(row, 0)?, text(row, 1)?);
@@ -88,13 +82,7 @@ pub(super) fn describe(
         };
         let unique = unique(connection, &name)?;
         let foreign_keys = foreign_keys(connection, &name)?;
-        let table = Table {
-            name,
-            kind,
-            columns,
-            unique,
-            foreign_keys,
-        };
+        let table = Table { name, kind, columns, unique, foreign_keys };
         let bytes = serde_json::to_string(&table).map_or(usize::MAX, |json| json.len());
         if description.tables.len() == limits.described_tables || bytes > left {
             description.truncated = true;
@@ -159,15 +147,7 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
         if keys.last().is_none_or(|(last, _)| *last != id) {
             let (table, on_delete) = (text(row, 1)?, text(row, 2)?);
             let (columns, references) = (Vec::new(), Vec::new());
-            keys.push((
-                id,
-                ForeignKey {
-                    columns,
-                    table,
-                    references,
-                    on_delete,
-                },
-            ));
+            keys.push((id, ForeignKey { columns, table, references, on_delete }));
         }
         if let Some((_, key)) = keys.last_mut() {
             key.columns.push(from);

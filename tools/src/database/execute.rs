@@ -88,20 +88,12 @@ pub(super) fn execute(
         }
     }))?;
 
-    let room = Room {
-        rows: limits.rows,
-        bytes: limits.result_bytes,
-    };
+    let room = Room { rows: limits.rows, bytes: limits.result_bytes };
     let total = connection.total_changes();
     let (tables, returned) = run(&connection, &touched, sql, params, room)?;
     let total = connection.total_changes() - total;
-    let question =
-        question(sql, params, &tables, total, &locked(&touched)).map_err(ToolError::internal)?;
-    let executed = Executed {
-        tables,
-        returned,
-        question,
-    };
+    let question = question(sql, params, &tables, total, &locked(&touched)).map_err(ToolError::internal)?;
+    let executed = Executed { tables, returned, question };
     agree(&executed)?;
     connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
@@ -143,11 +135,7 @@ fn run(
     let names = locked(touched).names();
     let mut changes = Vec::new();
     for name in names {
-        let kind = tables_after
-            .0
-            .get(&name)
-            .or_else(|| tables_before.0.get(&name))
-            .copied();
+        let kind = tables_after.0.get(&name).or_else(|| tables_before.0.get(&name)).copied();
         if matches!(kind, Some(Kind::View | Kind::Shadow)) {
             continue;
         }
@@ -167,12 +155,7 @@ fn run(
         } else {
             None
         };
-        changes.push(TableChange {
-            table: name,
-            rows_before,
-            rows_after,
-            rows_changed,
-        });
+        changes.push(TableChange { table: name, rows_before, rows_after, rows_changed });
     }
     let touched = locked(touched);
     attribute(&mut changes, total, &tables_after, &touched);
@@ -188,37 +171,20 @@ fn attribute(changes: &mut [TableChange], total: u64, kinds: &Kinds, touched: &T
     let rest = total.saturating_sub(reported);
     let alone = changes.iter().filter(|change| !change.is_none()).count() == 1;
     for change in changes {
-        let (Some(before), Some(after), None) =
-            (change.rows_before, change.rows_after, change.rows_changed)
-        else {
+        let (Some(before), Some(after), None) = (change.rows_before, change.rows_after, change.rows_changed) else {
             continue;
         };
         if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
             continue;
         }
-        let verbs = touched
-            .tables
-            .get(&change.table)
-            .map(|counted| counted.verbs);
+        let verbs = touched.tables.get(&change.table).map(|counted| counted.verbs);
         // How many rows there would be without those that a REPLACE removes, which no count holds.
         let expected = match verbs.unwrap_or_default() {
             _ if rest == 0 => after,
             _ if !alone => continue,
-            Verbs {
-                inserts: true,
-                updates: false,
-                deletes: false,
-            } => before + rest,
-            Verbs {
-                inserts: false,
-                updates: true,
-                deletes: false,
-            } => before,
-            Verbs {
-                inserts: false,
-                updates: false,
-                ..
-            } => after,
+            Verbs { inserts: true, updates: false, deletes: false } => before + rest,
+            Verbs { inserts: false, updates: true, deletes: false } => before,
+            Verbs { inserts: false, updates: false, .. } => after,
             _ => continue,
         };
         change.rows_changed = Some(rest + expected.saturating_sub(after));
@@ -239,8 +205,7 @@ struct Kinds(BTreeMap<String, Kind>);
 
 impl Kinds {
     fn read(connection: &Connection) -> Result<Self, Fault> {
-        let mut statement = connection
-            .prepare("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")?;
+        let mut statement = connection.prepare("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")?;
         let mut rows = statement.query([])?;
         let mut kinds = BTreeMap::new();
         while let Some(row) = rows.next()? {
@@ -279,9 +244,7 @@ impl Counted {
         let (Some(before), Some(after)) = (before, after) else {
             return 0;
         };
-        (before + self.inserted)
-            .saturating_sub(self.deleted)
-            .saturating_sub(after)
+        (before + self.inserted).saturating_sub(self.deleted).saturating_sub(after)
     }
 }
 

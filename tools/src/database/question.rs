@@ -15,10 +15,7 @@ pub(super) fn question(
     total: u64,
     touched: &Touched,
 ) -> serde_json::Result<Question> {
-    let mut text = format!(
-        "Run this statement on the database?\n\n    {}\n",
-        shown(sql, 1_000)
-    );
+    let mut text = format!("Run this statement on the database?\n\n    {}\n", shown(sql, 1_000));
     let params = serde_json::to_string(params)?;
     if params != "[]" {
         let _ = writeln!(text, "    with {}", shown(&params, 500));
@@ -40,18 +37,13 @@ pub(super) fn question(
 
     // A row that somebody else adds meanwhile is no reason to ask again; another number of
     // changed or removed rows is.
-    let counts: Vec<_> = tables
-        .iter()
-        .map(|change| (&change.table, change.rows_changed, change.removed()))
-        .collect();
+    let counts: Vec<_> = tables.iter().map(|change| (&change.table, change.rows_changed, change.removed())).collect();
     let exact = serde_json::to_string(&(sql, params, counts, total, &touched.notes))?;
     let digest = Sha256::digest(exact.as_bytes());
-    let subject = digest
-        .iter()
-        .fold(String::from("execute "), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
+    let subject = digest.iter().fold(String::from("execute "), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    });
     Ok(Question { subject, text })
 }
 

@@ -18,11 +18,7 @@ const READS_ONLY: &str = "one statement only, and only one that reads; to add ro
                           `insert_rows`, for any other change `execute`";
 
 pub(super) fn task(limits: &DatabaseLimits) -> Task {
-    Task {
-        time: limits.query_time,
-        denied: READS_ONLY,
-        state: "",
-    }
+    Task { time: limits.query_time, denied: READS_ONLY, state: "" }
 }
 
 /// The connection that a reader thread keeps, and the file that it has open.
@@ -57,15 +53,7 @@ pub(super) fn with_reader<T>(
     }
     done.unwrap_or_else(|| {
         let connection = connection::reader(file, limits)?;
-        run(
-            Kept {
-                connection,
-                file: identity,
-            },
-            slot,
-            call,
-            &work,
-        )
+        run(Kept { connection, file: identity }, slot, call, &work)
     })
 }
 
@@ -91,9 +79,7 @@ impl FileIdentity {
     #[cfg(unix)]
     fn of(file: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        file.symlink_metadata()
-            .ok()
-            .map(|metadata| Self(metadata.dev(), metadata.ino()))
+        file.symlink_metadata().ok().map(|metadata| Self(metadata.dev(), metadata.ino()))
     }
 
     #[cfg(not(unix))]
@@ -102,12 +88,7 @@ impl FileIdentity {
     }
 }
 
-pub(super) fn query(
-    connection: &Connection,
-    sql: &str,
-    params: &[Cell],
-    room: Room,
-) -> Result<RowSet, Fault> {
+pub(super) fn query(connection: &Connection, sql: &str, params: &[Cell], room: Room) -> Result<RowSet, Fault> {
     let mut statement = statement::one(connection, sql)?;
     // Closes the two holes of the authorizer: a write that SQLite drops while compiling, and
     // EXPLAIN of one.

@@ -64,11 +64,9 @@ impl Fault {
                  fewer rows at a time, or try again when it is less busy"
                     .into()
             }
-            ErrorCode::DiskFull => {
-                "the statement would let the database grow more than this server allows; change \
+            ErrorCode::DiskFull => "the statement would let the database grow more than this server allows; change \
                  fewer rows at a time"
-                    .into()
-            }
+                .into(),
             ErrorCode::ReadOnly if needs_recovery(&error) => {
                 "the database needs recovery after a crash; its operator must open it once with \
                  a program that may write to it"
@@ -96,9 +94,7 @@ impl Task {
 
     pub(crate) fn out_of_time(&self) -> ToolError {
         let limit = self.time.as_secs_f64();
-        self.refused(&format!(
-            "stopped at the time limit of {limit} s; ask for less at a time"
-        ))
+        self.refused(&format!("stopped at the time limit of {limit} s; ask for less at a time"))
     }
 
     fn refused(&self, text: &str) -> ToolError {
@@ -118,20 +114,14 @@ pub(super) fn code(error: &Error) -> Option<ErrorCode> {
 pub(super) fn needs_recovery(error: &Error) -> bool {
     matches!(
         error.sqlite_extended_error_code(),
-        Some(
-            ffi::SQLITE_READONLY_ROLLBACK
-                | ffi::SQLITE_READONLY_RECOVERY
-                | ffi::SQLITE_READONLY_CANTINIT
-        )
+        Some(ffi::SQLITE_READONLY_ROLLBACK | ffi::SQLITE_READONLY_RECOVERY | ffi::SQLITE_READONLY_CANTINIT)
     )
 }
 
 /// SQLite's own words about a mistake in a statement or its data.
 pub(super) fn message(error: &Error) -> String {
     match error {
-        Error::SqliteFailure(_, Some(text)) | Error::SqlInputError { msg: text, .. } => {
-            shown(text, 300)
-        }
+        Error::SqliteFailure(_, Some(text)) | Error::SqlInputError { msg: text, .. } => shown(text, 300),
         other => shown(&other.to_string(), 300),
     }
 }
