@@ -62,6 +62,9 @@ fn a_line_that_is_too_long_or_too_deep_is_refused_and_the_next_served() {
     server.send_bytes(long.as_bytes());
     let reply = server.next().unwrap();
     assert!(reply["error"]["message"].as_str().unwrap().contains("20000"), "{reply}");
+    // One line, one answer: what follows is the answer to the next request.
+    let id = server.begin("tools/list", json!({}));
+    assert_eq!(server.next().unwrap()["id"], id);
     assert_alive(&mut server);
 
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {

@@ -108,7 +108,7 @@ impl Audit {
         let mut run = [0; 4];
         getrandom::fill(&mut run).map_err(io::Error::other)?;
         let places = Arc::new(Semaphore::new(WAITING));
-        Ok(Self(Some(Arc::new(Log { lines, places, calls: AtomicU64::new(0), run: super::digest::hex(&run) }))))
+        Ok(Self(Some(Arc::new(Log { lines, places, calls: AtomicU64::new(0), run: hex::encode(run) }))))
     }
 
     /// Wait until every line so far is on the disk.
@@ -139,7 +139,7 @@ impl Audit {
             caller: who.name.clone(),
             token: who.token.clone(),
             tool: tool.chars().take(64).collect(),
-            arguments: super::digest::hex(&arguments()),
+            arguments: hex::encode(arguments()),
             began: Instant::now(),
             log: log.clone(),
             place,

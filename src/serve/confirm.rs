@@ -151,7 +151,7 @@ impl Desk {
             tracing::error!(%error, "no random id for a question");
             ErrorData::internal_error("internal error", None)
         })?;
-        let id = digest::hex(&id);
+        let id = hex::encode(id);
         let pending = Pending {
             caller: who.name.clone(),
             tool: call.name.to_string(),

@@ -1,7 +1,5 @@
 //! Digests of call arguments: equal for equal JSON values, whatever the order of their keys.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -13,14 +11,6 @@ pub(crate) fn of_arguments(arguments: Option<&Map<String, Value>>) -> [u8; 32] {
         None => feed_object(&mut hash, &Map::new()),
     }
     hash.finalize().into()
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // writing to a String can't fail
-        text
-    })
 }
 
 fn feed(hash: &mut Sha256, value: &Value) {

@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{Grant, digest};
+use super::Grant;
 
 /// The options of `candor token new`.
 #[derive(Args, Clone, Debug)]
@@ -37,13 +37,13 @@ impl New {
     pub fn make(&self) -> Result<String, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
-        let token = format!("candor_{}", digest::hex(&bytes));
+        let token = format!("candor_{}", hex::encode(bytes));
         let scopes: Vec<_> = self.scopes.iter().map(|scope| format!("\"{scope}\"")).collect();
         let mut text = format!(
             "# The token, shown only now:\n# {token}\n\n# Append this to the file that --tokens names:\n[[token]]\n"
         );
         let _ = writeln!(text, "name = \"{}\"", self.name);
-        let _ = writeln!(text, "sha256 = \"{}\"", digest::hex(&Sha256::digest(&token)));
+        let _ = writeln!(text, "sha256 = \"{}\"", hex::encode(Sha256::digest(&token)));
         let _ = writeln!(text, "scopes = [{}]", scopes.join(", "));
         if let Some(end) = self.expires {
             let _ = writeln!(text, "expires = {}", end.format("%Y-%m-%dT%H:%M:%SZ"));
@@ -192,7 +192,7 @@ fn token(entry: Entry) -> Result<Token, String> {
     };
     Ok(Token {
         name: name(&entry.name)?,
-        sha256: unhex(&entry.sha256).ok_or("`sha256` is not 64 hexadecimal digits; `candor token new` prints it")?,
+        sha256: sha256(&entry.sha256)?,
         grant: entry.scopes.join(",").parse()?,
         expires,
     })
@@ -218,9 +218,10 @@ fn moment(text: &str) -> Result<DateTime<Utc>, String> {
     }
 }
 
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> =
-        text.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits.chunks(2).filter_map(|pair| Some(pair.first()? << 4 | pair.get(1)?)).collect();
-    if text.len() == 64 { bytes.try_into().ok() } else { None }
+fn sha256(text: &str) -> Result<[u8; 32], String> {
+    let mut digest = [0; 32];
+    match hex::decode_to_slice(text, &mut digest) {
+        Ok(()) => Ok(digest),
+        Err(_) => Err("`sha256` is not 64 hexadecimal digits; `candor token new` prints it".into()),
+    }
 }

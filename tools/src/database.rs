@@ -32,7 +32,7 @@ pub(crate) use connection::{commit, watch};
 pub use describe::{Column, Description, ForeignKey, Table};
 pub use execute::{Executed, TableChange};
 pub use insert::{Inserted, NewRow};
-pub(crate) use refusal::{Fault, Task, shown};
+pub(crate) use refusal::{Fault, Task};
 use rusqlite::{Connection, ErrorCode};
 use statement::Room;
 pub use statement::RowSet;

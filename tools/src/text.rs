@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use chrono::{DateTime, Datelike, SecondsFormat};
 
 /// The first `max` characters of `bytes` on one line, with every character escaped that a reader
 /// couldn't see or that could change how the rest is seen.
@@ -30,21 +31,19 @@ pub(crate) fn quoted(value: &str) -> String {
     format!("`{}`", visible(value.as_bytes(), 60).replace('`', "'"))
 }
 
+/// A text from elsewhere inside a message: visible, and if it is cut, by how much.
+pub(crate) fn shown(text: &str, max: usize) -> String {
+    let visible = visible(text.as_bytes(), max);
+    match text.chars().count().checked_sub(max) {
+        None | Some(0) => visible,
+        Some(more) => format!("{visible} ({more} more characters)"),
+    }
+}
+
 /// Seconds since 1970 as RFC 3339 in UTC; `None` beyond the four-digit years.
 pub(crate) fn rfc3339(seconds: i64) -> Option<String> {
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years that begin in March put the leap day last, so months have fixed starts; 400 of them
-    // have 146,097 days. Day 0 is 0000-03-01, 719,468 days before 1970.
-    let since_march = days.checked_add(719_468)?;
-    let (era, day) = (since_march.div_euclid(146_097), since_march.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era.checked_mul(400)?.checked_add(year + next)?;
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    (0..=9_999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+    let time = DateTime::from_timestamp(seconds, 0).filter(|time| (0..=9_999).contains(&time.year()))?;
+    Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 /// A cursor that says nothing to its reader.

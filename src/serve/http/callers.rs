@@ -23,7 +23,7 @@ use super::{
     sessions::{Door, Hall},
 };
 use crate::serve::{
-    Grant, Principal, digest,
+    Grant, Principal,
     tokens::{Token, Watched},
 };
 
@@ -213,7 +213,7 @@ impl Ledger {
             Caller { who: Arc::new(who), door: self.hall.door(), token: None }
         });
         let who = Principal {
-            token: Some(digest::hex(&token.sha256).chars().take(8).collect()),
+            token: Some(hex::encode(token.sha256).chars().take(8).collect()),
             grant: token.grant.clone(),
             ..shared.who.as_ref().clone()
         };

@@ -13,9 +13,10 @@ use super::{
     cell::Cell,
     connection::{commit, watch},
     describe::{columns, text},
-    refusal::{Fault, Task, code, message, shown},
+    refusal::{Fault, Task, code, message},
     threads::Call,
 };
+use crate::text::shown;
 
 /// A row to insert: column name to value. A column that is left out gets its default.
 pub type NewRow = BTreeMap<String, Cell>;

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::{Cell, TableChange, authorizer::Touched, refusal::shown};
+use super::{Cell, TableChange, authorizer::Touched};
 use crate::Question;
+use crate::text::shown;
 
 /// The statement and what it changed, in words for the user and as a digest for the gate.
 pub(super) fn question(
@@ -39,11 +40,7 @@ pub(super) fn question(
     // changed or removed rows is.
     let counts: Vec<_> = tables.iter().map(|change| (&change.table, change.rows_changed, change.removed())).collect();
     let exact = serde_json::to_string(&(sql, params, counts, total, &touched.notes))?;
-    let digest = Sha256::digest(exact.as_bytes());
-    let subject = digest.iter().fold(String::from("execute "), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let subject = format!("execute {}", hex::encode(Sha256::digest(exact)));
     Ok(Question { subject, text })
 }
 

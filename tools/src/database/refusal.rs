@@ -1,10 +1,10 @@
 //! What a caller is told when SQLite says no.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use rusqlite::{Error, ErrorCode, ffi};
 
-use crate::ToolError;
+use crate::{ToolError, text::shown};
 
 /// What a piece of database work may take and how its failure is told.
 #[derive(Clone, Copy, Debug)]
@@ -124,22 +124,4 @@ pub(super) fn message(error: &Error) -> String {
         Error::SqliteFailure(_, Some(text)) | Error::SqlInputError { msg: text, .. } => shown(text, 300),
         other => shown(&other.to_string(), 300),
     }
-}
-
-/// A text from elsewhere, fit to stand in a message: cut, and nothing in it that a terminal or a
-/// reader could take for something else.
-pub(crate) fn shown(text: &str, most: usize) -> String {
-    let mut shown = String::new();
-    for (index, character) in text.chars().enumerate() {
-        if index == most {
-            let more = text.chars().count() - most;
-            let _ = write!(shown, "… ({more} more characters)");
-            break;
-        }
-        match character {
-            '"' | '\'' | '\\' => shown.push(character),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
-    shown
 }

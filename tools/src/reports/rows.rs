@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Comment, ReportsLimits, View};
-use crate::database::{Fault, shown};
+use crate::{database::Fault, text::shown};
 
 pub(super) fn view(connection: &Connection, limits: &ReportsLimits, report: &str) -> Result<View, Fault> {
     let id = id(connection, report)?;
