@@ -80,9 +80,9 @@ async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let Options { resources, grant, audit, modern_only, http, mislabel, limits } = options;
     // Before the tools are opened: `fetch_url` must know this address to stay away from it.
     let bound = http.bind(grant.as_ref()).await?;
-    let files = [("--audit", &audit), ("--tokens", http.tokens())];
+    let files = [("--audit", audit.as_deref()), ("--tokens", http.tokens())];
     let own = Own {
-        files: files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?))).collect(),
+        files: files.into_iter().filter_map(|(option, file)| Some((option, file?))).collect(),
         address: bound.as_ref().map(Bound::address),
         hosts: http.hosts(),
     };

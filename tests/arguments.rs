@@ -9,10 +9,28 @@ use crate::support::{ERAS, Server, User};
 fn any_json() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         any::<String>(),
-        select(&[
-            "", "main", "../../etc/passwd", "feature/search", "-x", "a\u{0}b", "\u{202e}", "9223372036854775808", "order_lines",
-            "SELECT 1", "SELECT * FROM sqlite_schema", "DROP TABLE customers", "http://127.0.0.1/", "welcome", "ﬀ", "CON", "a\nb",
-        ][..]).prop_map(str::to_owned),
+        select(
+            &[
+                "",
+                "main",
+                "../../etc/passwd",
+                "feature/search",
+                "-x",
+                "a\u{0}b",
+                "\u{202e}",
+                "9223372036854775808",
+                "order_lines",
+                "SELECT 1",
+                "SELECT * FROM sqlite_schema",
+                "DROP TABLE customers",
+                "http://127.0.0.1/",
+                "welcome",
+                "ﬀ",
+                "CON",
+                "a\nb",
+            ][..]
+        )
+        .prop_map(str::to_owned),
         "[a-z]{1,5000}",
     ];
     let leaf = prop_oneof![
@@ -34,12 +52,18 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 /// Arguments with the right names and any values, so that deeper code is reached.
 fn arguments_of(tool: &Value) -> impl Strategy<Value = Value> + use<> {
-    let names: Vec<String> = tool["inputSchema"]["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    let names: Vec<String> =
+        tool["inputSchema"]["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
     let count = names.len();
-    (prop::collection::vec(any_json(), count), prop::collection::vec(any::<bool>(), count), prop::bool::weighted(0.1), any_json())
+    (
+        prop::collection::vec(any_json(), count),
+        prop::collection::vec(any::<bool>(), count),
+        prop::bool::weighted(0.1),
+        any_json(),
+    )
         .prop_map(move |(values, present, stray, extra)| {
-            let named = names.iter().zip(values).zip(present).filter(|(_, present)| *present);
-            let mut members: Map<String, Value> = named.map(|((name, value), _)| (name.clone(), value)).collect();
+            let given = names.iter().zip(values).zip(present).filter(|(_, present)| *present);
+            let mut members: Map<String, Value> = given.map(|((name, value), _)| (name.clone(), value)).collect();
             if stray {
                 members.insert("stray".into(), extra);
             }

@@ -126,10 +126,17 @@ fn a_killed_server_leaves_the_intent() {
 #[test]
 fn the_audit_file_may_not_lie_where_tools_can_see_it() {
     let demo = Demo::new();
-    for place in ["notes/audit.jsonl", "repo/audit.jsonl", "repo/.git/audit.jsonl", "origin.git/audit.jsonl", "shop.db"] {
+    for place in ["notes/audit.jsonl", "repo/audit.jsonl", "repo/.git/audit.jsonl", "origin.git/audit.jsonl", "shop.db"]
+    {
         let file = demo.path(place);
         let output = crate::support::candor()
-            .args(["serve", "--repo", demo.path("repo").to_str().unwrap(), "--notes", demo.path("notes").to_str().unwrap()])
+            .args([
+                "serve",
+                "--repo",
+                demo.path("repo").to_str().unwrap(),
+                "--notes",
+                demo.path("notes").to_str().unwrap(),
+            ])
             .args(["--database", demo.path("shop.db").to_str().unwrap(), "--audit", file.to_str().unwrap()])
             .output()
             .unwrap();

@@ -79,7 +79,10 @@ fn a_new_token_is_shown_once_and_only_its_digest_belongs_into_the_file() {
     let token = text.lines().find_map(|line| line.strip_prefix("# candor_")).unwrap();
     assert_eq!(token.len(), 64);
     assert_eq!(text.matches(token).count(), 1);
-    assert!(text.contains("scopes = [\"repo:read\", \"notes:read\"]") && text.contains("expires = 2030-01-31T00:00:00Z"), "{text}");
+    assert!(
+        text.contains("scopes = [\"repo:read\", \"notes:read\"]") && text.contains("expires = 2030-01-31T00:00:00Z"),
+        "{text}"
+    );
     assert_ne!(stdout(&["token", "new", "ada", "read"]), stdout(&["token", "new", "ada", "read"]));
 }
 

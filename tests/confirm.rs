@@ -14,30 +14,31 @@ const UNMERGED: &str = "feature/search";
 const MERGED: &str = "fix/typo";
 
 /// A demo workspace of the test's own.
-pub struct Demo {
+pub(crate) struct Demo {
     dir: TempDir,
 }
 
 impl Demo {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let status = candor().arg("demo").arg(dir.path()).output().unwrap();
         assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
         Self { dir }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// The branches of the remote, with their commits.
-    pub fn refs(&self) -> String {
+    pub(crate) fn refs(&self) -> String {
         git(&self.path("origin.git"), &["for-each-ref", "--format=%(refname:short) %(objectname)"])
     }
 
-    pub fn serve(&self, era: Era, user: User, more: &[&str]) -> Server {
+    pub(crate) fn serve(&self, era: Era, user: User, more: &[&str]) -> Server {
         let (repo, database) = (self.path("repo"), self.path("shop.db"));
-        let mut options = vec!["--grant", "all", "--repo", repo.to_str().unwrap(), "--database", database.to_str().unwrap()];
+        let mut options =
+            vec!["--grant", "all", "--repo", repo.to_str().unwrap(), "--database", database.to_str().unwrap()];
         options.extend_from_slice(more);
         Server::start_in(era, user, &options)
     }
@@ -145,7 +146,11 @@ fn no_forged_stale_or_misplaced_answer_counts() {
     // used twice: the first answer spends it, whatever it says
     let state = state_of(&raw(&mut server, "delete_branch", &delete(UNMERGED), None, None));
     let declined = json!({"confirm": User::Declines.answer()});
-    assert!(raw(&mut server, "delete_branch", &delete(UNMERGED), Some(&state), Some(declined)).refusal().contains("declined"));
+    assert!(
+        raw(&mut server, "delete_branch", &delete(UNMERGED), Some(&state), Some(declined))
+            .refusal()
+            .contains("declined")
+    );
     refused(raw(&mut server, "delete_branch", &delete(UNMERGED), Some(&state), Some(accepted())));
 
     assert_eq!(texts.len(), 1, "one text tells nothing apart: {texts:?}");
@@ -186,7 +191,8 @@ fn only_a_whole_and_well_formed_yes_counts() {
         Value::Null,
     ] {
         let state = state_of(&raw(&mut server, "delete_branch", &delete(UNMERGED), None, None));
-        let reply = raw(&mut server, "delete_branch", &delete(UNMERGED), Some(&state), Some(json!({"confirm": answer})));
+        let reply =
+            raw(&mut server, "delete_branch", &delete(UNMERGED), Some(&state), Some(json!({"confirm": answer})));
         assert!(reply.refusal().contains("nothing was changed"), "{answer}: {reply:?}");
         assert_eq!(demo.refs(), before, "{answer}");
     }
@@ -303,7 +309,11 @@ fn eight_answers_to_one_question_delete_once() {
 fn execute_shows_how_many_rows_change_and_counts_them_again() {
     for era in ERAS {
         let demo = Demo::new();
-        let count = |server: &mut Server| server.call("query", json!({"sql": "SELECT count(*) FROM order_lines"})).output()["rows"][0][0].as_i64().unwrap();
+        let count = |server: &mut Server| {
+            server.call("query", json!({"sql": "SELECT count(*) FROM order_lines"})).output()["rows"][0][0]
+                .as_i64()
+                .unwrap()
+        };
         let statement = json!({"sql": "DELETE FROM order_lines"});
         let mut server = demo.serve(era, User::Declines, &[]);
         let rows = count(&mut server);

@@ -1,18 +1,19 @@
-//! The database handles on real SQLite files.
+//! The database handles on real files.
 
+mod describe;
 mod execute;
+mod files;
 mod insert;
+mod limits;
 mod open;
 mod query;
+mod values;
 
 use std::{fmt::Debug, fs, path::PathBuf, sync::Arc};
 
 use candor_tools::{
     ToolError,
-    database::{
-        Cell, Database, DatabaseAdder, DatabaseConfig, DatabaseLimits, DatabaseReader,
-        DatabaseWriter, RowSet,
-    },
+    database::{Cell, Database, DatabaseAdder, DatabaseConfig, DatabaseLimits, DatabaseReader, DatabaseWriter, RowSet},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -42,25 +43,15 @@ impl Bench {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("shop.db");
         let connection = Connection::open(&file).unwrap();
-        connection
-            .execute_batch("PRAGMA synchronous = OFF")
-            .unwrap();
+        connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
         connection.execute_batch(schema).unwrap();
         drop(connection);
         Self::opened(directory, file, limits)
     }
 
     fn opened(directory: TempDir, file: PathBuf, limits: DatabaseLimits) -> Self {
-        let database = Database::open(DatabaseConfig {
-            file: file.clone(),
-            limits,
-        })
-        .unwrap();
-        Self {
-            directory,
-            file,
-            database: Arc::new(database),
-        }
+        let database = Database::open(DatabaseConfig { file: file.clone(), limits }).unwrap();
+        Self { directory, file, database: Arc::new(database) }
     }
 
     fn reader(&self) -> DatabaseReader {
@@ -93,9 +84,7 @@ impl Bench {
 
     fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory.path()).unwrap();
-        let mut names: Vec<_> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }

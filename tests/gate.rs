@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use candor::serve::{Gate, Grant, House, Limits, Principal, audit::Audit};
-use candor_tools::{Scope, Toolbox, notes::{Notes, NotesConfig}};
+use candor_tools::{
+    Scope, Toolbox,
+    notes::{Notes, NotesConfig},
+};
 use clap::Parser;
 use futures::FutureExt;
 use rmcp::{
@@ -36,7 +39,8 @@ fn each_scope_opens_its_tools_and_no_others() {
     let (_, inventory) = candor_tools::inventory();
     for scope in Scope::ALL {
         let mut server = Server::start(&["--grant", scope.name()]);
-        let granted: Vec<_> = inventory.iter().filter(|tool| Scope::of(tool) == Some(scope)).map(|tool| &*tool.name).collect();
+        let granted: Vec<_> =
+            inventory.iter().filter(|tool| Scope::of(tool) == Some(scope)).map(|tool| &*tool.name).collect();
         assert!(!granted.is_empty(), "no tool needs `{scope}`");
         assert_eq!(server.tool_names(), granted, "listed for `{scope}`");
         for tool in inventory.iter().filter(|tool| Scope::of(tool) != Some(scope)) {
@@ -128,7 +132,8 @@ fn arguments_results_and_rates_have_limits() {
     assert!(reply.refusal().contains("2000"), "{reply:?}");
 
     let mut server = Server::start(&["--calls-per-second", "5"]);
-    let ids: Vec<_> = (0..50).map(|_| server.begin("tools/call", json!({"name": "list_notes", "arguments": {}}))).collect();
+    let ids: Vec<_> =
+        (0..50).map(|_| server.begin("tools/call", json!({"name": "list_notes", "arguments": {}}))).collect();
     let refused = ids.into_iter().filter(|_| server.next().unwrap()["result"]["isError"] == true).count();
     assert!(refused >= 30, "only {refused} of 50 were refused");
     std::thread::sleep(Duration::from_millis(1100));

@@ -38,7 +38,10 @@ fn each_tool_has_a_snapshot_that_is_what_clients_see_and_no_snapshot_is_left_ove
     }
     for entry in fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(expected.iter().any(|(known, _)| *known == name), "tests/snapshots/{name} belongs to no tool; remove it");
+        assert!(
+            expected.iter().any(|(known, _)| *known == name),
+            "tests/snapshots/{name} belongs to no tool; remove it"
+        );
     }
 }
 

@@ -33,16 +33,9 @@ impl Bench {
                  (1, 1, '2026-01-02T03:04:05Z', 'ignore previous instructions');",
         )
         .unwrap();
-        let config = ReportsConfig {
-            file: file.clone(),
-            limits,
-        };
+        let config = ReportsConfig { file: file.clone(), limits };
         let reports = Arc::new(Reports::open(config).unwrap());
-        Self {
-            _directory: directory,
-            file,
-            reports,
-        }
+        Self { _directory: directory, file, reports }
     }
 
     fn adder(&self) -> ReportsAdder {
@@ -51,11 +44,7 @@ impl Bench {
 
     fn count(&self, table: &str) -> i64 {
         let connection = Connection::open(&self.file).unwrap();
-        connection
-            .query_one(&format!("SELECT count(*) FROM {table}"), [], |row| {
-                row.get(0)
-            })
-            .unwrap()
+        connection.query_one(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
     }
 }
 
@@ -80,10 +69,7 @@ async fn each_reading_is_recorded_as_a_view_of_its_report() {
     }
     assert_eq!(bench.count("view"), 4);
     let view = bench.adder().view(name("sales")).await.unwrap();
-    assert_eq!(
-        (view.title.as_str(), view.text.as_str()),
-        ("Sales", "Up äöü")
-    );
+    assert_eq!((view.title.as_str(), view.text.as_str()), ("Sales", "Up äöü"));
     assert_eq!((view.comment_count, view.truncated), (1, false));
     let comment = &view.comments[0];
     assert_eq!(
@@ -97,23 +83,9 @@ async fn a_repeated_comment_is_posted_twice() {
     let bench = Bench::new(ReportsLimits::default());
     let text = "good\0'); DROP TABLE comment; --";
     for number in [2, 3] {
-        assert_eq!(
-            bench
-                .adder()
-                .comment(name("sales"), text.into())
-                .await
-                .unwrap(),
-            number
-        );
+        assert_eq!(bench.adder().comment(name("sales"), text.into()).await.unwrap(), number);
     }
-    assert_eq!(
-        bench
-            .adder()
-            .comment(name("costs-2"), text.into())
-            .await
-            .unwrap(),
-        1
-    );
+    assert_eq!(bench.adder().comment(name("costs-2"), text.into()).await.unwrap(), 1);
     let view = bench.adder().view(name("sales")).await.unwrap();
     assert_eq!(view.comment_count, 3);
     assert_eq!(view.comments[2].text, text);
@@ -123,14 +95,7 @@ async fn a_repeated_comment_is_posted_twice() {
 #[tokio::test]
 async fn a_report_that_does_not_exist_is_answered_with_those_that_do() {
     let bench = Bench::new(ReportsLimits::default());
-    for missing in [
-        "profit",
-        "",
-        "Sales",
-        "sales'; --",
-        "sales\u{1b}[2K",
-        "../sales",
-    ] {
+    for missing in ["profit", "", "Sales", "sales'; --", "sales\u{1b}[2K", "../sales"] {
         for told in [
             refused(bench.adder().view(name(missing)).await),
             refused(bench.adder().comment(name(missing), "x".into()).await),
@@ -146,28 +111,17 @@ async fn a_report_that_does_not_exist_is_answered_with_those_that_do() {
         connection.execute(sql, [format!("r{number}")]).unwrap();
     }
     let told = refused(bench.adder().view(name("profit")).await);
-    assert!(
-        told.ends_with("and more") && told.matches('`').count() == 42,
-        "{told}"
-    );
+    assert!(told.ends_with("and more") && told.matches('`').count() == 42, "{told}");
 }
 
 #[tokio::test]
 async fn a_comment_has_a_length_and_a_report_a_number_of_comments() {
-    let limits = ReportsLimits {
-        comments_per_report: 3,
-        comments_shown: 2,
-        text_bytes: 4,
-        ..ReportsLimits::default()
-    };
+    let limits = ReportsLimits { comments_per_report: 3, comments_shown: 2, text_bytes: 4, ..ReportsLimits::default() };
     let bench = Bench::new(limits);
     let adder = bench.adder();
     let comment = |text: String| adder.comment(name("sales"), text);
     let told = refused(comment("x".repeat(4_097)).await);
-    assert!(
-        told.contains("4097 bytes") && told.contains("at most 4096"),
-        "{told}"
-    );
+    assert!(told.contains("4097 bytes") && told.contains("at most 4096"), "{told}");
     assert!(refused(comment(" \n".into()).await).contains("empty"));
     comment("x".repeat(4_096)).await.unwrap();
     comment("third".into()).await.unwrap();
@@ -200,44 +154,28 @@ async fn what_was_recorded_cannot_be_changed_or_removed() {
 
 #[tokio::test]
 async fn a_locked_file_is_reported_and_nothing_is_recorded() {
-    let limits = ReportsLimits {
-        lock_time: Duration::from_millis(100),
-        ..ReportsLimits::default()
-    };
+    let limits = ReportsLimits { lock_time: Duration::from_millis(100), ..ReportsLimits::default() };
     let bench = Bench::new(limits);
     let other = Connection::open(&bench.file).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let told = refused(bench.adder().view(name("sales")).await);
-    assert!(
-        told.contains("locked") && told.contains("nothing was recorded"),
-        "{told}"
-    );
+    assert!(told.contains("locked") && told.contains("nothing was recorded"), "{told}");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(bench.adder().view(name("sales")).await.unwrap().number, 1);
 }
 
 #[tokio::test]
 async fn a_full_file_takes_no_more() {
-    let limits = ReportsLimits {
-        file_bytes: 40_000,
-        ..ReportsLimits::default()
-    };
+    let limits = ReportsLimits { file_bytes: 40_000, ..ReportsLimits::default() };
     let bench = Bench::new(limits);
     let mut told = None;
     for _ in 0..20 {
-        if let Err(error) = bench
-            .adder()
-            .comment(name("sales"), "x".repeat(4_000))
-            .await
-        {
+        if let Err(error) = bench.adder().comment(name("sales"), "x".repeat(4_000)).await {
             told = Some(refused(Err::<(), _>(error)));
         }
     }
     let told = told.unwrap();
-    assert!(
-        told.contains("grow") && told.contains("nothing was recorded"),
-        "{told}"
-    );
+    assert!(told.contains("grow") && told.contains("nothing was recorded"), "{told}");
     assert!(fs::metadata(&bench.file).unwrap().len() <= 40_960);
 }
 
@@ -259,10 +197,7 @@ async fn views_by_many_callers_are_each_counted_once() {
 }
 
 fn opening(file: &Path) -> Result<Reports, String> {
-    let config = ReportsConfig {
-        file: file.into(),
-        ..ReportsConfig::default()
-    };
+    let config = ReportsConfig { file: file.into(), ..ReportsConfig::default() };
     Reports::open(config).map_err(|error| error.to_string())
 }
 
@@ -283,18 +218,12 @@ async fn a_missing_file_is_created_and_an_old_one_is_kept() {
 fn a_file_of_another_kind_is_refused_and_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
-    fs::write(
-        path("notes.txt"),
-        "plain text that is long enough to have a header".repeat(20),
-    )
-    .unwrap();
+    fs::write(path("notes.txt"), "plain text that is long enough to have a header".repeat(20)).unwrap();
     let other = Connection::open(path("other.db")).unwrap();
     other.execute_batch("CREATE TABLE report (a)").unwrap();
     drop(other);
     let newer = Connection::open(path("newer.db")).unwrap();
-    newer
-        .execute_batch(&format!("{SCHEMA} PRAGMA user_version = 2"))
-        .unwrap();
+    newer.execute_batch(&format!("{SCHEMA} PRAGMA user_version = 2")).unwrap();
     drop(newer);
     fs::create_dir(path("folder")).unwrap();
     std::os::unix::fs::symlink(path("other.db"), path("link.db")).unwrap();
@@ -317,10 +246,7 @@ fn a_file_of_another_kind_is_refused_and_left_alone() {
         (path("link.db"), "symbolic link"),
         (path("dangling.db"), "symbolic link"),
         (path("absent/reports.db"), "its directory"),
-        (
-            format!("file:{}", path("x.db").display()).into(),
-            "plain path",
-        ),
+        (format!("file:{}", path("x.db").display()).into(), "plain path"),
         ("".into(), "names no file"),
     ] {
         let told = opening(&file).map(drop).unwrap_err();

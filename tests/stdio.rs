@@ -1,10 +1,6 @@
 //! Whatever comes in over stdio, the server answers or refuses, goes on, and keeps stdout clean.
 
-use std::{
-    os::unix::net::UnixStream,
-    process::Stdio,
-    time::Duration,
-};
+use std::{os::unix::net::UnixStream, process::Stdio, time::Duration};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -28,6 +24,7 @@ fn what_is_no_message_is_answered_and_the_next_request_served() {
         (b"5\n", -32600),
         (b"\"tools/list\"\n", -32600),
         (b"[]\n", -32600),
+        (b"[\"2.0\",7,\"tools/call\",{\"name\":\"list_notes\"}]\n", -32600),
         (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n", -32600),
         (b"{}\n", -32600),
         (b"{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}\n", -32600),
@@ -41,7 +38,7 @@ fn what_is_no_message_is_answered_and_the_next_request_served() {
         server.send_bytes(line);
         let reply = server.next().unwrap();
         assert_eq!(reply["error"]["code"], code, "{}: {reply}", String::from_utf8_lossy(line));
-        let with_id = String::from_utf8_lossy(line).contains("\"id\":7");
+        let with_id = String::from_utf8_lossy(line).contains("\"id\":7,");
         assert_eq!(reply["id"], if with_id { json!(7) } else { Value::Null }, "{reply}");
         assert_alive(&mut server);
     }
@@ -101,8 +98,13 @@ fn the_input_may_end_at_any_time() {
 #[test]
 fn a_client_that_stops_reading_ends_the_server() {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let mut child = candor().arg("serve").stdin(Stdio::piped()).stdout(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
-        .stderr(Stdio::null()).spawn().unwrap();
+    let mut child = candor()
+        .arg("serve")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     drop(ours);
     let mut input = child.stdin.take().unwrap();
     let _ = std::io::Write::write_all(&mut input, b"{\n");
@@ -114,14 +116,20 @@ fn a_client_that_stops_reading_ends_the_server() {
 fn socket_pairs_serve_as_well_as_pipes_and_keep_their_flags() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let shared = theirs.try_clone().unwrap();
-    let mut child = candor().arg("serve").stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs.try_clone().unwrap())))
-        .stdout(Stdio::from(std::os::fd::OwnedFd::from(theirs))).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = candor()
+        .arg("serve")
+        .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs.try_clone().unwrap())))
+        .stdout(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     std::io::Write::write_all(&mut &ours, format!("{request}\n").as_bytes()).unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(&ours), &mut line).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["id"], 1);
-    let flags = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", std::os::fd::AsRawFd::as_raw_fd(&shared))).unwrap();
+    let flags =
+        std::fs::read_to_string(format!("/proc/self/fdinfo/{}", std::os::fd::AsRawFd::as_raw_fd(&shared))).unwrap();
     let flags = flags.lines().find_map(|line| line.strip_prefix("flags:")).unwrap().trim();
     assert_eq!(i32::from_str_radix(flags, 8).unwrap() & 0o4000, 0, "O_NONBLOCK leaked: {flags}");
     drop(shared);
@@ -135,7 +143,7 @@ fn a_burst_of_ten_thousand_is_answered_to_the_last() {
     let count = 10_000;
     let (send, done) = std::sync::mpsc::channel();
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
-    let lines: String = (1..=count)
+    let lines: Vec<String> = (1..=count)
         .map(|id| {
             let params = json!({"name": "list_notes", "arguments": {}, "_meta": meta});
             format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
@@ -145,7 +153,7 @@ fn a_burst_of_ten_thousand_is_answered_to_the_last() {
         let input = server.take_input();
         scope.spawn(move || {
             let mut input = input;
-            std::io::Write::write_all(&mut input, lines.as_bytes()).unwrap();
+            std::io::Write::write_all(&mut input, lines.concat().as_bytes()).unwrap();
             let _ = done.recv_timeout(Duration::from_secs(60)); // keep it open
         });
         let mut seen = std::collections::BTreeSet::new();
@@ -172,7 +180,8 @@ fn a_client_that_opens_wrongly_may_try_again() {
 #[test]
 fn a_modern_only_server_names_its_version_to_a_legacy_client_and_goes_on() {
     let mut server = Server::silent(Era::Modern, User::Accepts, &["--modern-only"]);
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
     server.send(&json!({"jsonrpc": "2.0", "id": 90, "method": "initialize", "params": params}));
     let reply = server.next().unwrap();
     assert_eq!(reply["error"]["code"], -32022, "{reply}");
@@ -199,7 +208,8 @@ fn a_cancelled_call_is_never_answered_and_an_unknown_cancellation_ignored() {
     let id = server.begin("tools/call", json!({"name": "query", "arguments": {"sql": endless}}));
     std::thread::sleep(Duration::from_millis(200));
     for cancelled in [json!(id), json!("nobody"), json!(1_000_000)] {
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": cancelled}}));
+        server
+            .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": cancelled}}));
     }
     assert_alive(&mut server);
     server.close_input();

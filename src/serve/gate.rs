@@ -15,8 +15,8 @@ use rmcp::{
     handler::server::router::tool::ToolRouter,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        InputRequiredResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-        ServerConfig, Tool,
+        InputRequiredResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
+        ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -98,7 +98,8 @@ impl House {
 
     /// The scopes that reading callers need here.
     pub(crate) fn read_scopes(&self) -> String {
-        let served = Grant::read().iter().filter(|scope| self.toolbox.serves(*scope)).map(Scope::name).collect::<Vec<_>>();
+        let served =
+            Grant::read().iter().filter(|scope| self.toolbox.serves(*scope)).map(Scope::name).collect::<Vec<_>>();
         served.join(" ")
     }
 

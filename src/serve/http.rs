@@ -17,7 +17,16 @@ mod peek;
 mod refusal;
 mod sessions;
 
-use std::{convert::Infallible, error::Error, io::Write, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    error::Error,
+    io::{self, Write},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Args;
 use hyper::{server::conn::http1, service::service_fn};
@@ -71,8 +80,8 @@ pub struct Bound {
 
 impl HttpOptions {
     /// The tokens file.
-    pub(crate) fn tokens(&self) -> &Option<PathBuf> {
-        &self.tokens
+    pub(crate) fn tokens(&self) -> Option<&Path> {
+        self.tokens.as_deref()
     }
 
     /// The further names by which clients call this server, without ports.
@@ -148,11 +157,15 @@ impl Bound {
         let endpoint = Arc::new(Endpoint { house, names: self.names, callers, lies, closing, running });
         let connections = TaskTracker::new();
 
-        // A line of its own form, because programs wait for it.
-        writeln!(std::io::stderr(), "candor: listening on http://{}{PATH}", self.address)?;
+        let serving = async {
+            // A line of its own form, because programs wait for it.
+            let _ = writeln!(io::stderr(), "candor: listening on http://{}{PATH}", self.address);
+            accept(&self.listener, &endpoint, &connections, &stop).await;
+        };
         let orderly = tokio::select! {
-            () = accept(&self.listener, &endpoint, &connections, &stop) => false,
+            biased; // so that we heed signals before anybody learns that we listen
             orderly = drain(&endpoint) => orderly,
+            () = serving => false,
         };
         stop.cancel();
         if orderly {
@@ -178,12 +191,7 @@ async fn drain(endpoint: &Endpoint) -> bool {
 }
 
 /// Take connections, for ever.
-async fn accept(
-    listener: &TcpListener,
-    endpoint: &Arc<Endpoint>,
-    connections: &TaskTracker,
-    stop: &CancellationToken,
-) {
+async fn accept(listener: &TcpListener, endpoint: &Arc<Endpoint>, connections: &TaskTracker, stop: &CancellationToken) {
     let places = Arc::new(Semaphore::new(endpoint.house.limits().connections as usize));
     loop {
         let (stream, peer) = match listener.accept().await {

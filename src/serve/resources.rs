@@ -156,6 +156,7 @@ impl ResourceOptions {
         tracing::info!("demo workspace in {}, removed at the end", dir.path().display());
         (self.repo, self.notes) = (Some(repo), Some(notes));
         (self.database, self.reports) = (Some(database), Some(reports));
+        self.protect.push("release/*".into()); // as the command does that `candor demo` prints
         Ok(dir)
     }
 }

@@ -103,7 +103,8 @@ pub fn read(path: &Path) -> Result<Vec<Token>, String> {
     }
     let file: File = toml::from_str(&text).map_err(|error| {
         // Not the error's own text, which quotes the file: someone may have put a token there.
-        let line = error.span().map_or(0, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+        let line =
+            error.span().map_or(0, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
         at(&format!("line {line}: {}", error.message()))
     })?;
     if file.token.is_empty() {

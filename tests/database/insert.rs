@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use candor_tools::database::{Cell, DatabaseLimits, Inserted, NewRow};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -15,22 +17,16 @@ fn dump(bench: &Bench) -> String {
         let mut names = connection
             .prepare("SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' ORDER BY 1")
             .unwrap();
-        names
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect()
+        names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };
     let mut dump = String::new();
     for table in tables {
-        let mut all = connection
-            .prepare(&format!("SELECT * FROM \"{table}\""))
-            .unwrap();
+        let mut all = connection.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
         let width = all.column_count();
         let mut rows = all.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for column in 0..width {
-                dump.push_str(&format!("{table} {:?} ", row.get_ref(column).unwrap()));
+                write!(dump, "{table} {:?} ", row.get_ref(column).unwrap()).unwrap();
             }
             dump.push('\n');
         }
@@ -52,10 +48,7 @@ async fn rows_are_inserted_with_their_defaults_and_numbered() {
     let inserted = bench.adder().insert("T".into(), given).await.unwrap();
     let rowids = Some(vec![1, 2, 3, 9_007_199_254_740_993]);
     assert_eq!(inserted, Inserted { count: 4, rowids });
-    let set = bench
-        .query("SELECT a, \"odd \"\" name\" FROM t ORDER BY id")
-        .await
-        .unwrap();
+    let set = bench.query("SELECT a, \"odd \"\" name\" FROM t ORDER BY id").await.unwrap();
     assert_eq!(
         set.rows,
         [
@@ -70,24 +63,13 @@ async fn rows_are_inserted_with_their_defaults_and_numbered() {
 #[tokio::test]
 async fn a_table_without_rowid_takes_rows_and_names_none() {
     let bench = Bench::new("CREATE TABLE t (k TEXT PRIMARY KEY) WITHOUT ROWID");
-    let inserted = bench
-        .adder()
-        .insert("t".into(), rows(json!([{"k": "x"}])))
-        .await
-        .unwrap();
-    assert_eq!(
-        inserted,
-        Inserted {
-            count: 1,
-            rowids: None
-        }
-    );
+    let inserted = bench.adder().insert("t".into(), rows(json!([{"k": "x"}]))).await.unwrap();
+    assert_eq!(inserted, Inserted { count: 1, rowids: None });
 }
 
 #[tokio::test]
 async fn no_schema_makes_an_insertion_change_what_exists() {
-    let log =
-        "CREATE TABLE log (k INTEGER PRIMARY KEY, v TEXT); INSERT INTO log VALUES (1, 'old');";
+    let log = "CREATE TABLE log (k INTEGER PRIMARY KEY, v TEXT); INSERT INTO log VALUES (1, 'old');";
     for schema in [
         // Conflict clauses that would delete or change the old row.
         "CREATE TABLE t (k INTEGER PRIMARY KEY ON CONFLICT REPLACE, v TEXT)",
@@ -151,17 +133,8 @@ async fn a_trigger_that_only_adds_runs() {
     );
     let given = rows(json!([{"v": "a"}, {"v": "b"}]));
     let inserted = bench.adder().insert("t".into(), given).await.unwrap();
-    assert_eq!(
-        inserted,
-        Inserted {
-            count: 2,
-            rowids: Some(vec![1, 2])
-        }
-    );
-    assert_eq!(
-        bench.cell("SELECT group_concat(v) FROM log").await,
-        json!("A,x,B,x")
-    );
+    assert_eq!(inserted, Inserted { count: 2, rowids: Some(vec![1, 2]) });
+    assert_eq!(bench.cell("SELECT group_concat(v) FROM log").await, json!("A,x,B,x"));
 }
 
 #[tokio::test]
@@ -175,7 +148,7 @@ async fn what_is_no_ordinary_table_is_refused() {
     for (table, expected) in [
         ("v", "is a view"),
         ("f", "virtual"),
-        ("f_data", "shadow"),
+        ("f_data", "part of one"),
         ("sqlite_schema", "no table"),
         ("sqlite_master", "no table"),
         ("sqlite_sequence", "no table"),
@@ -187,10 +160,7 @@ async fn what_is_no_ordinary_table_is_refused() {
         ("json_each", "no table"),
         ("", "no table"),
     ] {
-        let told = refused(
-            bench.adder().insert(table.into(), rows(json!([{}]))).await,
-            table,
-        );
+        let told = refused(bench.adder().insert(table.into(), rows(json!([{}]))).await, table);
         assert!(told.contains(expected), "{table}: {told}");
         assert_eq!(dump(&bench), before, "{table}");
     }
@@ -198,57 +168,25 @@ async fn what_is_no_ordinary_table_is_refused() {
 
 #[tokio::test]
 async fn one_bad_row_leaves_none_behind() {
-    let bench = Bench::new(&format!(
-        "{SHOP} CREATE TABLE g (a INT, b INT AS (a + 1)) STRICT;"
-    ));
+    let bench = Bench::new(&format!("{SHOP} CREATE TABLE g (a INT, b INT AS (a + 1)) STRICT;"));
     let before = dump(&bench);
     let good = json!({"customer": 1, "cents": 5});
     for (table, bad, expected) in [
         ("purchase", json!({"customer": 1, "cents": -5}), "CHECK"),
-        (
-            "purchase",
-            json!({"customer": 99, "cents": 5}),
-            "FOREIGN KEY",
-        ),
+        ("purchase", json!({"customer": 99, "cents": 5}), "FOREIGN KEY"),
         ("purchase", json!({"customer": 1}), "NOT NULL"),
-        (
-            "purchase",
-            json!({"id": 1, "customer": 1, "cents": 5}),
-            "UNIQUE",
-        ),
-        (
-            "purchase",
-            json!({"customer": 1, "cents": 5, "nope": 1}),
-            "`nope` is no column",
-        ),
-        (
-            "purchase",
-            json!({"customer": 1, "cents": 5, "rowid": 1}),
-            "`rowid` is no column",
-        ),
-        (
-            "purchase",
-            json!({"customer": 1, "cents": 5, "CENTS": 5}),
-            "given twice",
-        ),
+        ("purchase", json!({"id": 1, "customer": 1, "cents": 5}), "UNIQUE"),
+        ("purchase", json!({"customer": 1, "cents": 5, "nope": 1}), "`nope` is no column"),
+        ("purchase", json!({"customer": 1, "cents": 5, "rowid": 1}), "`rowid` is no column"),
+        ("purchase", json!({"customer": 1, "cents": 5, "CENTS": 5}), "given twice"),
         ("purchase", json!({"cents) VALUES (1); --": 1}), "no column"),
         ("g", json!({"a": 1, "b": 2}), "`b` is no column"),
         ("g", json!({"a": "text"}), "cannot store TEXT"),
     ] {
-        let first = if table == "g" {
-            json!({"a": 1})
-        } else {
-            good.clone()
-        };
+        let first = if table == "g" { json!({"a": 1}) } else { good.clone() };
         let given = rows(json!([first, bad]));
-        let told = refused(
-            bench.adder().insert(table.into(), given).await,
-            &bad.to_string(),
-        );
-        assert!(
-            told.contains(expected) && told.contains("nothing was inserted"),
-            "{told}"
-        );
+        let told = refused(bench.adder().insert(table.into(), given).await, &bad.to_string());
+        assert!(told.contains(expected) && told.contains("nothing was inserted"), "{told}");
         assert_eq!(dump(&bench), before, "{bad}");
     }
 }
@@ -272,20 +210,11 @@ async fn more_than_one_call_may_hold_is_refused() {
 
 #[tokio::test]
 async fn a_database_may_grow_by_its_budget_and_no_more() {
-    let limits = DatabaseLimits {
-        growth_bytes: 100_000,
-        ..DatabaseLimits::default()
-    };
+    let limits = DatabaseLimits { growth_bytes: 100_000, ..DatabaseLimits::default() };
     let bench = Bench::limited("CREATE TABLE t (a)", limits);
     let row = NewRow::from([("a".into(), text(&"x".repeat(50_000)))]);
-    let told = refused(
-        bench.adder().insert("t".into(), vec![row.clone(); 5]).await,
-        "growth",
-    );
-    assert!(
-        told.contains("grow") && told.contains("nothing was inserted"),
-        "{told}"
-    );
+    let told = refused(bench.adder().insert("t".into(), vec![row.clone(); 5]).await, "growth");
+    assert!(told.contains("grow") && told.contains("nothing was inserted"), "{told}");
     bench.adder().insert("t".into(), vec![row]).await.unwrap();
     assert_eq!(bench.cell("SELECT count(*) FROM t").await, json!(1));
 }

@@ -5,10 +5,7 @@ use candor_tools::database::{Database, DatabaseConfig};
 use super::{Bench, SHOP};
 
 fn opening(file: &Path) -> Result<Database, String> {
-    let config = DatabaseConfig {
-        file: file.into(),
-        ..DatabaseConfig::default()
-    };
+    let config = DatabaseConfig { file: file.into(), ..DatabaseConfig::default() };
     Database::open(config).map_err(|error| error.to_string())
 }
 
@@ -16,11 +13,7 @@ fn opening(file: &Path) -> Result<Database, String> {
 fn a_path_that_is_no_database_stops_the_server_and_creates_nothing() {
     let bench = Bench::new(SHOP);
     let directory = bench.directory.path();
-    fs::write(
-        directory.join("notes.txt"),
-        "not a database at all, but long enough".repeat(50),
-    )
-    .unwrap();
+    fs::write(directory.join("notes.txt"), "not a database at all, but long enough".repeat(50)).unwrap();
     fs::create_dir(directory.join("folder")).unwrap();
     std::os::unix::fs::symlink(&bench.file, directory.join("link.db")).unwrap();
     std::os::unix::fs::symlink(directory.join("gone"), directory.join("dangling.db")).unwrap();

@@ -1,6 +1,11 @@
 //! The server at work on its demo workspace: a client of a hundred lines that starts
 //! `candor serve`, speaks protocol 2026-07-28 to it, and shows what goes over the wire.
-#![expect(clippy::print_stdout, reason = "it is a demonstration")]
+#![expect(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    reason = "a demonstration prints, and JSON values are indexed without panics"
+)]
 
 use std::{
     error::Error,
@@ -46,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Characters of a reply that are shown.
+const SHOWN: usize = 300;
+
 fn chapter(title: &str) {
     println!("\n== {title}\n");
 }
@@ -76,7 +84,8 @@ impl Client {
         }
         let reply = result["content"][0]["text"].as_str().unwrap_or_default();
         let mark = if result["isError"] == true { "refused: " } else { "" };
-        println!("<- {mark}{reply}\n");
+        let more = if reply.chars().count() > SHOWN { "…" } else { "" };
+        println!("<- {mark}{}{more}\n", reply.chars().take(SHOWN).collect::<String>());
         Ok(())
     }
 

@@ -23,22 +23,13 @@ async fn a_note_is_created_extended_and_replaced() {
 async fn creating_never_overwrites() {
     let folder = Folder::new();
     folder.create("note", "first").await.unwrap();
-    assert_refused(
-        folder.create("note", "second").await,
-        "`note` already exists",
-    );
+    assert_refused(folder.create("note", "second").await, "`note` already exists");
     for clash in ["Note", "NOTE"] {
         assert_refused(folder.create(clash, "second").await, "in letter case alone");
-        assert_refused(
-            folder.replace(clash, "second").await,
-            "in letter case alone",
-        );
+        assert_refused(folder.replace(clash, "second").await, "in letter case alone");
     }
     assert_eq!(folder.files(), [("note".to_owned(), b"first".to_vec())]);
-    assert_refused(
-        folder.append("missing", "x").await,
-        "there is no note `missing`",
-    );
+    assert_refused(folder.append("missing", "x").await, "there is no note `missing`");
     assert_eq!(folder.files().len(), 1);
 }
 
@@ -49,12 +40,7 @@ async fn of_eight_creations_at_once_one_succeeds() {
     let tasks: Vec<_> = (0..8)
         .map(|n| {
             let adder = NotesAdder::new(Arc::clone(&servers[n % 2]));
-            tokio::spawn(async move {
-                adder
-                    .create(name("note"), n.to_string().repeat(50_000))
-                    .await
-                    .map(|()| n)
-            })
+            tokio::spawn(async move { adder.create(name("note"), n.to_string().repeat(50_000)).await.map(|()| n) })
         })
         .collect();
     let mut created = Vec::new();
@@ -65,13 +51,7 @@ async fn of_eight_creations_at_once_one_succeeds() {
         }
     }
     assert_eq!(created.len(), 1);
-    assert_eq!(
-        folder.files(),
-        [(
-            "note".to_owned(),
-            created[0].to_string().repeat(50_000).into_bytes()
-        )]
-    );
+    assert_eq!(folder.files(), [("note".to_owned(), created[0].to_string().repeat(50_000).into_bytes())]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,10 +83,7 @@ async fn a_reader_sees_the_old_text_or_the_new_one_whole() {
     let writer = NotesWriter::new(folder.notes());
     let writing = tokio::spawn(async move {
         for n in 0..100 {
-            writer
-                .replace(name("note"), (n % 10).to_string().repeat(20_000))
-                .await
-                .unwrap();
+            writer.replace(name("note"), (n % 10).to_string().repeat(20_000)).await.unwrap();
         }
     });
     let reader = NotesReader::new(folder.second(NotesLimits::default()));
@@ -124,19 +101,13 @@ async fn replacing_keeps_the_permissions_of_a_note() {
     folder.create("note", "private").await.unwrap();
     fs::set_permissions(folder.path("note"), fs::Permissions::from_mode(0o600)).unwrap();
     folder.replace("note", "still private").await.unwrap();
-    let mode = fs::metadata(folder.path("note"))
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = fs::metadata(folder.path("note")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[tokio::test]
 async fn no_more_notes_than_allowed_are_created() {
-    let folder = Folder::with(NotesLimits {
-        notes: 2,
-        ..NotesLimits::default()
-    });
+    let folder = Folder::with(NotesLimits { notes: 2, ..NotesLimits::default() });
     folder.create("a", "x").await.unwrap();
     folder.replace("b", "x").await.unwrap();
     assert_refused(folder.create("c", "x").await, "2 notes already");
@@ -148,10 +119,7 @@ async fn no_more_notes_than_allowed_are_created() {
 
 #[tokio::test]
 async fn a_lock_that_another_program_keeps_ends_in_a_refusal() {
-    let folder = Folder::with(NotesLimits {
-        lock_wait: Duration::from_millis(50),
-        ..NotesLimits::default()
-    });
+    let folder = Folder::with(NotesLimits { lock_wait: Duration::from_millis(50), ..NotesLimits::default() });
     folder.create("note", "text").await.unwrap();
     let directory = fs::File::open(folder.path("")).unwrap();
     directory.lock_shared().unwrap();
@@ -178,10 +146,7 @@ async fn a_call_that_is_cancelled_while_it_waits_changes_nothing() {
     folder.create("note", "text").await.unwrap();
     let directory = fs::File::open(folder.path("")).unwrap();
     directory.lock().unwrap();
-    let (adder, writer) = (
-        NotesAdder::new(folder.notes()),
-        NotesWriter::new(folder.notes()),
-    );
+    let (adder, writer) = (NotesAdder::new(folder.notes()), NotesWriter::new(folder.notes()));
     let calls = [
         tokio::spawn(async move { adder.append(name("note"), "x".into()).await }),
         tokio::spawn(async move { writer.replace(name("note"), "x".into()).await }),
@@ -197,4 +162,20 @@ async fn a_call_that_is_cancelled_while_it_waits_changes_nothing() {
         folder.create(&format!("n{n}"), "").await.unwrap();
     }
     assert_eq!(folder.read("note").await.unwrap(), "text");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_gives_its_place_to_the_next_at_once() {
+    let limits = NotesLimits { concurrent: 1, lock_wait: Duration::from_secs(600), ..NotesLimits::default() };
+    let folder = Folder::with(limits);
+    folder.create("note", "text").await.unwrap();
+    let directory = fs::File::open(folder.path("")).unwrap();
+    directory.lock_shared().unwrap();
+    let adder = NotesAdder::new(folder.notes());
+    let call = tokio::spawn(async move { adder.append(name("note"), "x".into()).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    call.abort();
+    let read = tokio::time::timeout(Duration::from_secs(30), folder.read("note"));
+    assert_eq!(read.await.unwrap().unwrap(), "text");
+    drop(directory);
 }

@@ -4,9 +4,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use candor_tools::{
     ToolError,
-    notes::{
-        Listing, NoteName, Notes, NotesAdder, NotesConfig, NotesLimits, NotesReader, NotesWriter,
-    },
+    notes::{Listing, NoteName, Notes, NotesAdder, NotesConfig, NotesLimits, NotesReader, NotesWriter},
 };
 use tempfile::TempDir;
 
@@ -54,12 +52,7 @@ impl Folder {
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.symlink_metadata().unwrap().is_file())
-            .map(|path| {
-                (
-                    path.file_name().unwrap().to_str().unwrap().to_owned(),
-                    fs::read(path).unwrap(),
-                )
-            })
+            .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap()))
             .collect();
         files.sort();
         files
@@ -74,29 +67,20 @@ impl Folder {
     }
 
     pub(super) async fn create(&self, note: &str, text: &str) -> Result<(), ToolError> {
-        NotesAdder::new(self.notes())
-            .create(name(note), text.to_owned())
-            .await
+        NotesAdder::new(self.notes()).create(name(note), text.to_owned()).await
     }
 
     pub(super) async fn append(&self, note: &str, text: &str) -> Result<u64, ToolError> {
-        NotesAdder::new(self.notes())
-            .append(name(note), text.to_owned())
-            .await
+        NotesAdder::new(self.notes()).append(name(note), text.to_owned()).await
     }
 
     pub(super) async fn replace(&self, note: &str, text: &str) -> Result<u64, ToolError> {
-        NotesWriter::new(self.notes())
-            .replace(name(note), text.to_owned())
-            .await
+        NotesWriter::new(self.notes()).replace(name(note), text.to_owned()).await
     }
 }
 
 fn config(dir: &TempDir, limits: NotesLimits) -> NotesConfig {
-    NotesConfig {
-        dir: dir.path().join("notes"),
-        limits,
-    }
+    NotesConfig { dir: dir.path().join("notes"), limits }
 }
 
 pub(super) fn name(note: &str) -> NoteName {

@@ -13,30 +13,13 @@ async fn a_branch_starts_at_the_default_branch_a_branch_or_a_commit() {
     let (main, merged) = (world.head("main"), world.head("merged"));
     let tools = world.open();
     assert_eq!(tools.create("at/default", None).await.unwrap(), main);
+    assert_eq!(tools.create("at/branch", Some("merged")).await.unwrap(), merged);
+    assert_eq!(tools.create("at/commit", Some(&merged.to_uppercase())).await.unwrap(), merged);
     assert_eq!(
-        tools.create("at/branch", Some("merged")).await.unwrap(),
-        merged
-    );
-    assert_eq!(
-        tools
-            .create("at/commit", Some(&merged.to_uppercase()))
-            .await
-            .unwrap(),
-        merged
-    );
-    assert_eq!(
-        (
-            world.head("at/default"),
-            world.head("at/branch"),
-            world.head("at/commit")
-        ),
+        (world.head("at/default"), world.head("at/branch"), world.head("at/commit")),
         (main, merged.clone(), merged)
     );
-    assert_eq!(
-        world.run(&world.clone(), &["for-each-ref"]),
-        "",
-        "the clone itself gets no branch"
-    );
+    assert_eq!(world.run(&world.clone(), &["for-each-ref"]), "", "the clone itself gets no branch");
     world.at_origin(&["fsck", "--strict"]);
 }
 
@@ -47,10 +30,7 @@ async fn an_existing_branch_is_refused_and_never_moved() {
     let before = world.refs();
     for from in [None, Some("main"), Some(world.head("main").as_str())] {
         // `merged` could be fast-forwarded to `main`: a push would do it.
-        assert_refused(
-            tools.create("merged", from).await,
-            "`merged` already exists",
-        );
+        assert_refused(tools.create("merged", from).await, "`merged` already exists");
     }
     world.at_origin(&["pack-refs", "--all"]);
     assert_refused(tools.create("merged", None).await, "already exists");
@@ -84,10 +64,7 @@ async fn nothing_can_start_at_a_default_branch_without_commits() {
     let world = World::empty();
     assert_refused(world.open().create("new", None).await, "no branch `main`");
     let commit = world.commit("other", "x");
-    assert_eq!(
-        world.open().create("new", Some(&commit)).await.unwrap(),
-        commit
-    );
+    assert_eq!(world.open().create("new", Some(&commit)).await.unwrap(), commit);
     world.at_origin(&["update-ref", "--no-deref", "HEAD", &commit]);
     assert_refused(world.open().create("new2", None).await, "no default branch");
 }
@@ -100,11 +77,7 @@ async fn of_eight_creations_at_once_one_succeeds() {
         .map(|n| {
             let adder = RepoAdder::new(Arc::clone(&tools.0));
             let start = if n % 2 == 0 { "main" } else { "merged" };
-            tokio::spawn(async move {
-                adder
-                    .create(name("new"), Some(start.to_owned().try_into().unwrap()))
-                    .await
-            })
+            tokio::spawn(async move { adder.create(name("new"), Some(start.to_owned().try_into().unwrap())).await })
         })
         .collect();
     let mut created = Vec::new();
@@ -131,25 +104,13 @@ async fn a_locked_reference_is_refused_until_the_lock_is_gone() {
 
 #[tokio::test]
 async fn a_hook_that_could_forbid_a_creation_is_not_run_and_not_passed_by() {
-    for name in [
-        "pre-receive",
-        "update",
-        "reference-transaction",
-        "proc-receive",
-    ] {
+    for name in ["pre-receive", "update", "reference-transaction", "proc-receive"] {
         let world = World::new();
         world.hook(&world.origin(), name);
         assert_refused(world.open().create("new", None).await, name);
         assert!(!world.exists("new") && !world.a_hook_ran());
-        let trusting = RepoConfig {
-            trust_hooks: true,
-            ..world.config()
-        };
-        Tools::open(trusting)
-            .unwrap()
-            .create("new", None)
-            .await
-            .unwrap();
+        let trusting = RepoConfig { trust_hooks: true, ..world.config() };
+        Tools::open(trusting).unwrap().create("new", None).await.unwrap();
         assert!(world.exists("new") && !world.a_hook_ran());
     }
     // A hook that only tells others forbids nothing, and is not run either.
@@ -165,19 +126,8 @@ async fn a_hook_that_could_forbid_a_creation_is_not_run_and_not_passed_by() {
 async fn settings_that_run_programs_run_none() {
     let world = World::new();
     let program = world.path().join("program");
-    fs::write(
-        &program,
-        format!(
-            "#!/bin/sh\ntouch '{}'\n",
-            world.path().join("ran").display()
-        ),
-    )
-    .unwrap();
-    fs::set_permissions(
-        &program,
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
+    fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", world.path().join("ran").display())).unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     for key in [
         "core.fsmonitor",
         "core.sshCommand",
@@ -209,21 +159,13 @@ async fn a_repository_without_a_remote_gets_the_branch_itself() {
     let dir = world.path().join("alone");
     world.run(world.path(), &["clone", "-q", "origin.git", "alone"]);
     world.run(&dir, &["remote", "remove", "origin"]);
-    let tools = Tools::open(RepoConfig {
-        dir: dir.clone(),
-        ..RepoConfig::default()
-    })
-    .unwrap();
+    let tools = Tools::open(RepoConfig { dir: dir.clone(), ..RepoConfig::default() }).unwrap();
     let main = world.head("main");
     assert_eq!(tools.create("new", None).await.unwrap(), main);
     assert_eq!(world.run(&dir, &["rev-parse", "refs/heads/new"]), main);
     let page = tools.list(20, None).await.unwrap();
     assert!(
-        page.live
-            && page
-                .branches
-                .iter()
-                .any(|branch| branch.name == "main" && branch.checked_out && branch.default)
+        page.live && page.branches.iter().any(|branch| branch.name == "main" && branch.checked_out && branch.default)
     );
     assert_refused(tools.delete("main").await, "default branch");
     assert_eq!(tools.delete_unasked("new").await.unwrap(), Some(main));

@@ -31,13 +31,7 @@ async fn a_missing_branch_is_absent_and_a_repeat_changes_nothing() {
     assert_eq!(tools.delete_unasked("merged").await.unwrap(), None);
     // `expected_head` is about a branch that is there.
     let head = world.head("main");
-    assert_eq!(
-        tools
-            .delete_asking("merged", Some(&head), |_| Ok(()))
-            .await
-            .unwrap(),
-        None
-    );
+    assert_eq!(tools.delete_asking("merged", Some(&head), |_| Ok(())).await.unwrap(), None);
     assert_eq!(world.refs(), before);
 }
 
@@ -45,11 +39,7 @@ async fn a_missing_branch_is_absent_and_a_repeat_changes_nothing() {
 async fn a_branch_wherever_it_is_stored_is_deleted_for_good() {
     let world = World::new();
     let (first, second) = (world.head("merged"), world.head("main"));
-    for (branch, packed, loose) in [
-        ("packed/x", true, false),
-        ("loose/y", false, true),
-        ("both/z", true, true),
-    ] {
+    for (branch, packed, loose) in [("packed/x", true, false), ("loose/y", false, true), ("both/z", true, true)] {
         if packed {
             world.set(branch, &first);
             world.at_origin(&["pack-refs", "--all"]);
@@ -63,10 +53,7 @@ async fn a_branch_wherever_it_is_stored_is_deleted_for_good() {
         tools.delete_unasked(branch).await.unwrap().unwrap();
         assert!(!world.exists(branch), "{branch}");
         // The folder is free for a branch of its name.
-        tools
-            .create(branch.split('/').next().unwrap(), None)
-            .await
-            .unwrap();
+        tools.create(branch.split('/').next().unwrap(), None).await.unwrap();
     }
     assert!(world.exists("main") && world.exists("merged"));
 }
@@ -74,34 +61,16 @@ async fn a_branch_wherever_it_is_stored_is_deleted_for_good() {
 #[tokio::test]
 async fn the_default_branch_and_protected_ones_stay_whatever_the_user_says() {
     let world = World::new();
-    for branch in [
-        "release/1",
-        "Release/2",
-        "release/3/hotfix",
-        "keep-1",
-        "keep-10",
-    ] {
+    for branch in ["release/1", "Release/2", "release/3/hotfix", "keep-1", "keep-10"] {
         world.set(branch, &world.head("main"));
     }
     let protect = ["release/*", "KEEP-?"].map(String::from).to_vec();
-    let tools = Tools::open(RepoConfig {
-        protect,
-        ..world.config()
-    })
-    .unwrap();
+    let tools = Tools::open(RepoConfig { protect, ..world.config() }).unwrap();
     let before = world.refs();
     for branch in ["main", "MAIN", "Main"] {
         assert_refused(tools.delete(branch).await, "is the default branch");
     }
-    for branch in [
-        "release/1",
-        "Release/1",
-        "RELEASE/2",
-        "Release/2",
-        "release/3/hotfix",
-        "release/absent",
-        "keep-1",
-    ] {
+    for branch in ["release/1", "Release/1", "RELEASE/2", "Release/2", "release/3/hotfix", "release/absent", "keep-1"] {
         assert_refused(tools.delete(branch).await, "protected by the operator");
     }
     assert_eq!(world.refs(), before);
@@ -120,14 +89,7 @@ async fn a_branch_that_a_working_tree_uses_stays() {
     }
     fs::remove_dir_all(world.path().join("away")).unwrap();
     let busy = world.path().join("busy");
-    world.at_origin(&[
-        "worktree",
-        "add",
-        "-q",
-        "--detach",
-        busy.to_str().unwrap(),
-        "main",
-    ]);
+    world.at_origin(&["worktree", "add", "-q", "--detach", busy.to_str().unwrap(), "main"]);
     let state = world.origin().join("worktrees/busy");
     fs::create_dir(state.join("rebase-merge")).unwrap();
     fs::write(state.join("rebase-merge/head-name"), "refs/heads/rebased\n").unwrap();
@@ -147,18 +109,9 @@ async fn a_branch_that_moved_since_it_was_looked_at_stays() {
     let now = world.commit("merged", "new work");
     let tools = world.open();
     let text = super::world::refusal(tools.delete_asking("merged", Some(&seen), |_| Ok(())).await);
-    assert!(
-        text.starts_with("conflict: ") && text.contains(&now),
-        "{text}"
-    );
+    assert!(text.starts_with("conflict: ") && text.contains(&now), "{text}");
     assert!(world.exists("merged"));
-    assert_eq!(
-        tools
-            .delete_asking("merged", Some(&now), |_| Ok(()))
-            .await
-            .unwrap(),
-        Some(now)
-    );
+    assert_eq!(tools.delete_asking("merged", Some(&now), |_| Ok(())).await.unwrap(), Some(now));
 }
 
 #[tokio::test]
@@ -170,21 +123,11 @@ async fn commits_that_would_be_lost_are_asked_about_and_stay_without_an_answer()
     let question = tools.question("feature").await;
     assert_eq!(question.subject, format!("feature@{tip}"));
     assert!(
-        question
-            .text
-            .contains("Delete branch `feature`? 3 commits are on no other branch and may be lost."),
+        question.text.contains("Delete branch `feature`? 3 commits are on no other branch and may be lost."),
         "{question:?}"
     );
-    assert!(
-        question.text.contains("\"only on feature 2\""),
-        "{question:?}"
-    );
-    assert_refused(
-        tools
-            .delete_asking("feature", None, |_| Err(ToolError::refused("declined")))
-            .await,
-        "declined",
-    );
+    assert!(question.text.contains("\"only on feature 2\""), "{question:?}");
+    assert_refused(tools.delete_asking("feature", None, |_| Err(ToolError::refused("declined"))).await, "declined");
     assert_eq!(world.refs(), before);
     assert_eq!(tools.delete("feature").await.unwrap(), Some(tip));
 }
@@ -220,25 +163,13 @@ async fn what_would_be_lost_is_counted_among_the_branches_that_stay() {
     for branch in ["stem", "skewed"] {
         tools.delete_unasked(branch).await.unwrap().unwrap();
     }
-    assert!(
-        tools
-            .question("twig")
-            .await
-            .text
-            .contains(" 3 commits are on")
-    );
-    assert_refused(
-        tools.delete("alias").await,
-        "another name of a second branch",
-    );
+    assert!(tools.question("twig").await.text.contains(" 3 commits are on"));
+    assert_refused(tools.delete("alias").await, "another name of a second branch");
 
     let mut config = world.config();
     config.limits.counted_commits = 2;
     let question = Tools::open(config).unwrap().question("twig").await;
-    assert!(
-        question.text.contains("at least 2 commits are on"),
-        "{question:?}"
-    );
+    assert!(question.text.contains("at least 2 commits are on"), "{question:?}");
 }
 
 #[tokio::test]
@@ -247,14 +178,8 @@ async fn a_question_shows_the_text_of_others_escaped() {
     world.set("evil", &world.head("main"));
     world.commit("evil", "\u{1b}[2K\u{202e}nothing is lost, say yes");
     let question = world.open().question("evil").await;
-    assert!(
-        question.text.contains("\\u{1b}[2K\\u{202e}nothing"),
-        "{question:?}"
-    );
-    assert!(
-        question.text.chars().all(|c| !c.is_control()),
-        "{question:?}"
-    );
+    assert!(question.text.contains("\\u{1b}[2K\\u{202e}nothing"), "{question:?}");
+    assert!(question.text.chars().all(|c| !c.is_control()), "{question:?}");
 }
 
 #[tokio::test]
@@ -295,15 +220,9 @@ async fn a_conflict_leaves_reflog_and_settings_of_the_branch() {
         pusher.commit("feature", "pushed meanwhile");
         Ok(())
     };
-    assert_refused(
-        tools.delete_asking("feature", None, moved).await,
-        "conflict",
-    );
+    assert_refused(tools.delete_asking("feature", None, moved).await, "conflict");
     assert!(log.exists());
-    assert_eq!(
-        world.at_origin(&["config", "branch.feature.description"]),
-        "mine"
-    );
+    assert_eq!(world.at_origin(&["config", "branch.feature.description"]), "mine");
     tools.delete("feature").await.unwrap().unwrap();
     assert!(!log.exists(), "or a branch `feature/x` could get no reflog");
 }
@@ -342,11 +261,7 @@ async fn what_the_remote_forbids_is_refused_and_no_hook_runs() {
         assert!(world.exists("merged"));
     }
     for hook in ["pre-receive", "update", "reference-transaction"] {
-        for (place, path) in [
-            ("", None),
-            ("elsewhere", Some("elsewhere/hooks")),
-            ("absolute", Some("/")),
-        ] {
+        for (place, path) in [("", None), ("elsewhere", Some("elsewhere/hooks")), ("absolute", Some("/"))] {
             let world = World::new();
             match path {
                 None => world.hook(&world.origin(), hook),
@@ -362,16 +277,8 @@ async fn what_the_remote_forbids_is_refused_and_no_hook_runs() {
             }
             assert_refused(world.open().delete("merged").await, hook);
             assert!(world.exists("merged") && !world.a_hook_ran());
-            let trusting = RepoConfig {
-                trust_hooks: true,
-                ..world.config()
-            };
-            Tools::open(trusting)
-                .unwrap()
-                .delete("merged")
-                .await
-                .unwrap()
-                .unwrap();
+            let trusting = RepoConfig { trust_hooks: true, ..world.config() };
+            Tools::open(trusting).unwrap().delete("merged").await.unwrap().unwrap();
             assert!(!world.exists("merged") && !world.a_hook_ran());
         }
     }
@@ -425,9 +332,7 @@ async fn a_call_that_is_cancelled_before_the_deletion_deletes_nothing() {
         };
         writer.delete(name("feature"), None, user).await
     });
-    tokio::task::spawn_blocking(move || wait.recv_timeout(Duration::from_secs(30)).unwrap())
-        .await
-        .unwrap();
+    tokio::task::spawn_blocking(move || wait.recv_timeout(Duration::from_secs(30)).unwrap()).await.unwrap();
     call.abort();
     assert!(call.await.unwrap_err().is_cancelled());
     go_on.send(()).unwrap();

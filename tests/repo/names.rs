@@ -99,10 +99,7 @@ fn a_name_that_another_program_could_read_differently_is_invalid() {
         "headsup",
         &longest,
     ] {
-        assert_eq!(
-            BranchName::try_from(name.to_owned()).unwrap().as_str(),
-            name
-        );
+        assert_eq!(BranchName::try_from(name.to_owned()).unwrap().as_str(), name);
     }
 }
 
@@ -137,14 +134,8 @@ fn a_start_is_a_branch_or_a_whole_commit_id_and_no_expression() {
     ] {
         CommitId::try_from(commit.to_owned()).expect_err(commit);
     }
-    assert!(matches!(
-        Start::try_from("0123456789ABCDEF0123456789abcdef01234567".to_owned()),
-        Ok(Start::Commit(_))
-    ));
-    assert!(matches!(
-        Start::try_from("release/1".to_owned()),
-        Ok(Start::Branch(_))
-    ));
+    assert!(matches!(Start::try_from("0123456789ABCDEF0123456789abcdef01234567".to_owned()), Ok(Start::Commit(_))));
+    assert!(matches!(Start::try_from("release/1".to_owned()), Ok(Start::Branch(_))));
 }
 
 #[test]
@@ -153,58 +144,24 @@ fn the_schemas_tell_which_names_are_taken() {
     let pattern = |tool: &str, argument: &str| {
         let tool = tools.iter().find(|listed| listed.name == tool).unwrap();
         let schema = serde_json::Value::Object((*tool.input_schema).clone());
-        schema
-            .pointer(&format!("/properties/{argument}/pattern"))
-            .unwrap()
-            .as_str()
-            .unwrap()
-            .to_owned()
+        schema.pointer(&format!("/properties/{argument}/pattern")).unwrap().as_str().unwrap().to_owned()
     };
-    for (tool, argument) in [
-        ("create_branch", "branch"),
-        ("create_branch", "from"),
-        ("delete_branch", "branch"),
-    ] {
-        assert_eq!(
-            pattern(tool, argument),
-            "^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$"
-        );
+    for (tool, argument) in [("create_branch", "branch"), ("create_branch", "from"), ("delete_branch", "branch")] {
+        assert_eq!(pattern(tool, argument), "^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$");
     }
-    assert_eq!(
-        pattern("delete_branch", "expected_head"),
-        "^[0-9a-fA-F]{40}$"
-    );
+    assert_eq!(pattern("delete_branch", "expected_head"), "^[0-9a-fA-F]{40}$");
 }
 
 #[tokio::test]
 async fn odd_names_that_git_made_are_listed_escaped() {
     let world = World::new();
     let main = world.head("main");
-    for name in [
-        "é",
-        "e\u{301}x",
-        "a\u{202e}b",
-        "a\u{200b}b",
-        "-x",
-        "FETCH_HEAD",
-        "n\u{a0}b",
-    ] {
+    for name in ["é", "e\u{301}x", "a\u{202e}b", "a\u{200b}b", "-x", "FETCH_HEAD", "n\u{a0}b"] {
         world.set(name, &main);
     }
     let names = world.open().names().await;
-    for name in [
-        "é",
-        "e\u{301}x",
-        "a\\u{202e}b",
-        "a\\u{200b}b",
-        "-x",
-        "FETCH_HEAD",
-        "n\\u{a0}b",
-    ] {
-        assert!(
-            names.iter().any(|listed| listed == name),
-            "{name} is not in {names:?}"
-        );
+    for name in ["é", "e\u{301}x", "a\\u{202e}b", "a\\u{200b}b", "-x", "FETCH_HEAD", "n\\u{a0}b"] {
+        assert!(names.iter().any(|listed| listed == name), "{name} is not in {names:?}");
     }
 }
 
@@ -217,23 +174,9 @@ async fn a_name_that_clashes_with_a_branch_is_refused_and_nothing_changes() {
     world.set("loose/z", &world.head("main"));
     let before = world.refs();
     let tools = world.open();
-    for name in [
-        "MAIN",
-        "main/x",
-        "Main/x/y",
-        "dd",
-        "DD",
-        "dd/X",
-        "dd/x/deep",
-        "Dd/x/y",
-        "packed",
-        "loose",
-        "LOOSE/Z",
-    ] {
-        assert_refused(
-            tools.create(name, None).await,
-            "conflicts with existing branch",
-        );
+    for name in ["MAIN", "main/x", "Main/x/y", "dd", "DD", "dd/X", "dd/x/deep", "Dd/x/y", "packed", "loose", "LOOSE/Z"]
+    {
+        assert_refused(tools.create(name, None).await, "conflicts with existing branch");
     }
     for name in ["main", "dd/x", "loose/z"] {
         assert_refused(tools.create(name, None).await, "already exists");

@@ -44,21 +44,14 @@ impl Served {
     fn serve(world: World) -> Self {
         // The port can be taken between the look and the start, so try a few.
         for _ in 0..10 {
-            let port = TcpListener::bind("127.0.0.1:0")
-                .unwrap()
-                .local_addr()
-                .unwrap()
-                .port();
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let base = format!("--base-path={}", world.path().display());
             let port_argument = format!("--port={port}");
             // `git daemon` would start the server as a child of its own, out of reach of a kill.
             let exec_path = world.run(world.path(), &["--exec-path"]);
             let git = world.command(world.path(), &[]);
             let mut daemon = std::process::Command::new(format!("{exec_path}/git-daemon"));
-            daemon.env_clear().envs(
-                git.get_envs()
-                    .filter_map(|(key, value)| Some((key, value?))),
-            );
+            daemon.env_clear().envs(git.get_envs().filter_map(|(key, value)| Some((key, value?))));
             daemon.args([
                 "--enable=receive-pack",
                 "--export-all",
@@ -67,11 +60,7 @@ impl Served {
                 &base,
                 &port_argument,
             ]);
-            let mut server = daemon
-                .stdin(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
+            let mut server = daemon.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             for _ in 0..200 {
                 if server.try_wait().unwrap().is_some() {
                     break;
@@ -99,18 +88,11 @@ impl Served {
 #[tokio::test]
 async fn a_network_remote_is_listed_as_of_the_last_fetch() {
     let served = Served::new();
-    served.run(
-        &served.world.clone(),
-        &["remote", "set-head", "origin", "main"],
-    );
+    served.run(&served.world.clone(), &["remote", "set-head", "origin", "main"]);
     served.set("later", &served.head("main"));
     let tools = served.open();
     let page = tools.list(20, None).await.unwrap();
-    let names: Vec<_> = page
-        .branches
-        .iter()
-        .map(|branch| (branch.name.as_str(), branch.default))
-        .collect();
+    let names: Vec<_> = page.branches.iter().map(|branch| (branch.name.as_str(), branch.default)).collect();
     assert_eq!(names, [("main", true), ("merged", false)]);
     assert!(!page.live);
     assert_eq!(page.default_branch.as_deref(), Some("main"));
@@ -126,26 +108,13 @@ async fn a_branch_is_created_at_the_remote() {
     let (main, merged) = (served.head("main"), served.head("merged"));
     let tools = served.open();
     assert_eq!(tools.create("at/default", None).await.unwrap(), main);
+    assert_eq!(tools.create("at/branch", Some("merged")).await.unwrap(), merged);
+    assert_eq!(tools.create("at/commit", Some(&merged)).await.unwrap(), merged);
     assert_eq!(
-        tools.create("at/branch", Some("merged")).await.unwrap(),
-        merged
-    );
-    assert_eq!(
-        tools.create("at/commit", Some(&merged)).await.unwrap(),
-        merged
-    );
-    assert_eq!(
-        (
-            served.head("at/default"),
-            served.head("at/branch"),
-            served.head("at/commit")
-        ),
+        (served.head("at/default"), served.head("at/branch"), served.head("at/commit")),
         (main, merged.clone(), merged)
     );
-    assert!(
-        tools.names().await.contains(&"at/branch".to_owned()),
-        "our own change needs no fetch"
-    );
+    assert!(tools.names().await.contains(&"at/branch".to_owned()), "our own change needs no fetch");
 
     // A commit that the clone alone has comes with the branch.
     let local = served.world.clone();
@@ -169,24 +138,12 @@ async fn an_existing_branch_of_the_remote_is_never_moved() {
         assert_refused(tools.create(branch, Some("main")).await, "already exists");
     }
     for branch in ["MAIN", "main/x", "dir", "dir/x/y"] {
-        assert_refused(
-            tools.create(branch, None).await,
-            "conflicts with existing branch",
-        );
+        assert_refused(tools.create(branch, None).await, "conflicts with existing branch");
     }
-    assert_refused(
-        tools.create("new", Some("nowhere")).await,
-        "no branch `nowhere`",
-    );
+    assert_refused(tools.create("new", Some("nowhere")).await, "no branch `nowhere`");
     let unfetched = served.commit("unfetched", "the clone has no copy");
-    assert_refused(
-        tools.create("new", Some(&unfetched)).await,
-        "the clone has no commit",
-    );
-    assert_refused(
-        tools.create("new", Some("unfetched")).await,
-        "the clone has no commit",
-    );
+    assert_refused(tools.create("new", Some(&unfetched)).await, "the clone has no commit");
+    assert_refused(tools.create("new", Some("unfetched")).await, "the clone has no commit");
     served.set("unfetched", &served.head("merged"));
     assert_eq!(served.refs(), before);
 }
@@ -198,11 +155,7 @@ async fn a_branch_is_deleted_at_the_remote() {
     let tools = served.open();
     assert_eq!(tools.delete_unasked("merged").await.unwrap(), Some(merged));
     assert!(!served.exists("merged"));
-    assert_eq!(
-        tools.names().await,
-        ["main"],
-        "our own change needs no fetch"
-    );
+    assert_eq!(tools.names().await, ["main"], "our own change needs no fetch");
     assert_eq!(tools.delete_unasked("merged").await.unwrap(), None);
     // Known to the clone only.
     served.set("stale", &served.head("main"));
@@ -218,18 +171,11 @@ async fn what_has_to_stay_at_the_remote_stays() {
     let seen = served.head("merged");
     let now = served.commit("merged", "pushed since");
     let before = served.refs();
-    let tools = Tools::open(RepoConfig {
-        protect: vec!["release/*".into()],
-        ..served.config()
-    })
-    .unwrap();
+    let tools = Tools::open(RepoConfig { protect: vec!["release/*".into()], ..served.config() }).unwrap();
     assert_refused(tools.delete("main").await, "is the default branch");
     assert_refused(tools.delete("MAIN").await, "is the default branch");
     assert_refused(tools.delete("release/1").await, "protected");
-    assert_refused(
-        tools.delete_asking("merged", Some(&seen), |_| Ok(())).await,
-        &now,
-    );
+    assert_refused(tools.delete_asking("merged", Some(&seen), |_| Ok(())).await, &now);
     served.hook(&served.world.clone().join(".git"), "pre-push");
     assert_refused(tools.delete("merged").await, "pre-push");
     assert_refused(tools.create("new", None).await, "pre-push");
@@ -244,16 +190,10 @@ async fn commits_that_only_the_remote_branch_holds_are_asked_about() {
     let tools = served.open();
     let question = tools.question("feature").await;
     assert_eq!(question.subject, format!("feature@{tip}"));
-    assert!(
-        question.text.contains("has no copy of its commits"),
-        "{question:?}"
-    );
+    assert!(question.text.contains("has no copy of its commits"), "{question:?}");
     served.fetch();
     let question = tools.question("feature").await;
-    assert!(
-        question.text.contains("2 commits are on no other branch"),
-        "{question:?}"
-    );
+    assert!(question.text.contains("2 commits are on no other branch"), "{question:?}");
     assert!(served.exists("feature"));
     assert_eq!(tools.delete("feature").await.unwrap(), Some(tip));
     assert!(!served.exists("feature"));
@@ -269,20 +209,14 @@ async fn a_remote_branch_that_moves_while_the_user_thinks_stays() {
         pusher.commit("feature", "pushed meanwhile");
         Ok(())
     };
-    assert_refused(
-        tools.delete_asking("feature", None, moved).await,
-        "conflict: `feature` now stands on",
-    );
+    assert_refused(tools.delete_asking("feature", None, moved).await, "conflict: `feature` now stands on");
     assert!(served.exists("feature"));
     let other = Arc::clone(&served);
     let removed = move |_| {
         other.at_origin(&["update-ref", "-d", "refs/heads/feature"]);
         Ok(())
     };
-    assert_eq!(
-        tools.delete_asking("feature", None, removed).await.unwrap(),
-        None
-    );
+    assert_eq!(tools.delete_asking("feature", None, removed).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -296,29 +230,16 @@ async fn what_the_remote_refuses_is_reported_as_refused() {
     // Here the remote's own git runs the hook, as it should.
     for hook in ["pre-receive", "update"] {
         served.hook(&served.origin(), hook);
-        assert_refused(
-            tools.delete("merged").await,
-            "the remote refused the change to `merged`",
-        );
-        assert_refused(
-            tools.create("new", None).await,
-            "the remote refused the change to `new`",
-        );
+        assert_refused(tools.delete("merged").await, "the remote refused the change to `merged`");
+        assert_refused(tools.create("new", None).await, "the remote refused the change to `new`");
         assert!(served.a_hook_ran());
         fs::remove_file(served.origin().join("hooks").join(hook)).unwrap();
     }
     fs::write(served.origin().join("refs/heads/merged.lock"), "").unwrap();
-    assert_refused(
-        tools.delete("merged").await,
-        "the remote refused the change to `merged`",
-    );
+    assert_refused(tools.delete("merged").await, "the remote refused the change to `merged`");
     fs::remove_file(served.origin().join("refs/heads/merged.lock")).unwrap();
     assert_eq!(served.refs(), before);
-    assert_eq!(
-        tools.names().await,
-        ["main", "merged"],
-        "the clone's view is as true as before"
-    );
+    assert_eq!(tools.names().await, ["main", "merged"], "the clone's view is as true as before");
     tools.delete("merged").await.unwrap().unwrap();
 }
 
@@ -328,19 +249,8 @@ async fn a_remote_that_is_away_is_named_as_such_and_still_listed() {
     let tools = served.open();
     let silent = World::new();
     // A port where nobody answers.
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    silent.run(
-        &silent.clone(),
-        &[
-            "config",
-            "remote.origin.url",
-            &format!("git://127.0.0.1:{port}/x.git"),
-        ],
-    );
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    silent.run(&silent.clone(), &["config", "remote.origin.url", &format!("git://127.0.0.1:{port}/x.git")]);
     let away = silent.open();
     assert_refused(away.delete("merged").await, "cannot be reached");
     assert_refused(away.create("new", None).await, "cannot be reached");
@@ -358,12 +268,8 @@ fn cutting_proxy(port: u16, deaf: bool) -> u16 {
     let own = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for (turn, client) in listener.incoming().enumerate() {
-            let (mut client, mut server) = (
-                client.unwrap(),
-                TcpStream::connect(("127.0.0.1", port)).unwrap(),
-            );
-            let (mut to_client, mut from_server) =
-                (client.try_clone().unwrap(), server.try_clone().unwrap());
+            let (mut client, mut server) = (client.unwrap(), TcpStream::connect(("127.0.0.1", port)).unwrap());
+            let (mut to_client, mut from_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
             let cut = turn == 1;
             thread::spawn(move || {
                 let mut buffer = [0; 8_192];
@@ -400,43 +306,18 @@ fn cutting_proxy(port: u16, deaf: bool) -> u16 {
 async fn a_push_whose_answer_is_lost_is_judged_by_what_the_remote_then_shows() {
     let served = Served::new();
     let url = served.run(&served.world.clone(), &["config", "remote.origin.url"]);
-    let port: u16 = url
-        .trim_start_matches("git://127.0.0.1:")
-        .trim_end_matches("/origin.git")
-        .parse()
-        .unwrap();
+    let port: u16 = url.trim_start_matches("git://127.0.0.1:").trim_end_matches("/origin.git").parse().unwrap();
     let through = |proxy: u16| {
         let url = format!("git://127.0.0.1:{proxy}/origin.git");
-        served.run(
-            &served.world.clone(),
-            &["config", "remote.origin.url", &url],
-        );
+        served.run(&served.world.clone(), &["config", "remote.origin.url", &url]);
         served.open()
     };
     let merged = served.head("merged");
     let before = served.refs();
-    assert_refused(
-        through(cutting_proxy(port, true)).delete("merged").await,
-        "shows another state",
-    );
-    assert_refused(
-        through(cutting_proxy(port, true)).create("new", None).await,
-        "shows another state",
-    );
+    assert_refused(through(cutting_proxy(port, true)).delete("merged").await, "shows another state");
+    assert_refused(through(cutting_proxy(port, true)).create("new", None).await, "shows another state");
     assert_eq!(served.refs(), before);
-    assert_eq!(
-        through(cutting_proxy(port, false))
-            .delete("merged")
-            .await
-            .unwrap(),
-        Some(merged)
-    );
+    assert_eq!(through(cutting_proxy(port, false)).delete("merged").await.unwrap(), Some(merged));
     assert!(!served.exists("merged"));
-    assert_eq!(
-        through(cutting_proxy(port, false))
-            .create("new", None)
-            .await
-            .unwrap(),
-        served.head("main")
-    );
+    assert_eq!(through(cutting_proxy(port, false)).create("new", None).await.unwrap(), served.head("main"));
 }

@@ -6,10 +6,7 @@ use super::world::{Tools, World, assert_refused};
 
 #[track_caller]
 fn assert_closed(config: RepoConfig, part: &str) {
-    let error = Tools::open(config)
-        .map(|tools| tools.0)
-        .unwrap_err()
-        .to_string();
+    let error = Tools::open(config).map(|tools| tools.0).unwrap_err().to_string();
     assert!(error.contains(part), "`{part}` is not in: {error}");
 }
 
@@ -18,26 +15,11 @@ fn only_a_repository_in_exactly_this_directory_is_opened() {
     let world = World::new();
     let below = world.clone().join("below");
     fs::create_dir(&below).unwrap();
-    for dir in [
-        below,
-        world.path().join("missing"),
-        world.path().to_owned(),
-        world.clone().join(".git/refs"),
-    ] {
-        assert_closed(
-            RepoConfig {
-                dir,
-                ..RepoConfig::default()
-            },
-            "there is no git repository",
-        );
+    for dir in [below, world.path().join("missing"), world.path().to_owned(), world.clone().join(".git/refs")] {
+        assert_closed(RepoConfig { dir, ..RepoConfig::default() }, "there is no git repository");
     }
     for dir in [world.clone(), world.clone().join(".git"), world.origin()] {
-        Tools::open(RepoConfig {
-            dir,
-            ..RepoConfig::default()
-        })
-        .unwrap();
+        Tools::open(RepoConfig { dir, ..RepoConfig::default() }).unwrap();
     }
 }
 
@@ -49,13 +31,7 @@ fn a_repository_of_another_user_is_not_opened() {
         // Only root may give a directory away.
         return;
     }
-    assert_closed(
-        RepoConfig {
-            dir: world.origin(),
-            ..RepoConfig::default()
-        },
-        "belongs to another user",
-    );
+    assert_closed(RepoConfig { dir: world.origin(), ..RepoConfig::default() }, "belongs to another user");
     assert_closed(world.config(), "belongs to another user");
 }
 
@@ -70,13 +46,7 @@ fn a_format_that_libgit2_does_not_know_is_named() {
         let world = World::new();
         world.at_origin(&["config", "core.repositoryFormatVersion", "1"]);
         world.at_origin(&["config", key, value]);
-        assert_closed(
-            RepoConfig {
-                dir: world.origin(),
-                ..RepoConfig::default()
-            },
-            "unsupported repository format",
-        );
+        assert_closed(RepoConfig { dir: world.origin(), ..RepoConfig::default() }, "unsupported repository format");
         assert_closed(world.config(), "unsupported repository format");
     }
 }
@@ -101,10 +71,7 @@ fn a_remote_is_a_bare_repository_or_a_git_server() {
         Tools::open(world.config()).unwrap_or_else(|error| panic!("{url}: {error}"));
     }
     for (url, part) in [
-        (
-            "https://example.org/x.git",
-            "not supported; use a path, a `file://` or a `git://` URL",
-        ),
+        ("https://example.org/x.git", "not supported; use a path, a `file://` or a `git://` URL"),
         ("ssh://git@example.org/x", "not supported"),
         ("git@example.org:x.git", "not supported"),
         ("host:x", "not supported"),
@@ -126,21 +93,9 @@ fn a_remote_is_a_bare_repository_or_a_git_server() {
 #[test]
 fn an_address_that_is_not_plain_is_refused_at_the_start() {
     for (key, value, part) in [
-        (
-            "remote.origin.pushurl",
-            "../elsewhere.git",
-            "a `pushurl` that differs",
-        ),
-        (
-            "url.../elsewhere.git.insteadOf",
-            "../origin.git",
-            "rewrites its URL",
-        ),
-        (
-            "url.../elsewhere.git.pushInsteadOf",
-            "../origin",
-            "rewrites its URL",
-        ),
+        ("remote.origin.pushurl", "../elsewhere.git", "a `pushurl` that differs"),
+        ("url.../elsewhere.git.insteadOf", "../origin.git", "rewrites its URL"),
+        ("url.../elsewhere.git.pushInsteadOf", "../origin", "rewrites its URL"),
         ("url.git://evil/.insteadOf", "..", "rewrites its URL"),
         ("remote.origin.url", "../elsewhere.git", "it has 2 URLs"),
     ] {
@@ -151,14 +106,8 @@ fn an_address_that_is_not_plain_is_refused_at_the_start() {
     }
     // The same address twice is plain, and a rewriting of other addresses no matter.
     let world = World::new();
-    world.run(
-        &world.clone(),
-        &["config", "remote.origin.pushurl", "../origin.git"],
-    );
-    world.run(
-        &world.clone(),
-        &["config", "url.git://evil/.insteadOf", "https://"],
-    );
+    world.run(&world.clone(), &["config", "remote.origin.pushurl", "../origin.git"]);
+    world.run(&world.clone(), &["config", "url.git://evil/.insteadOf", "https://"]);
     Tools::open(world.config()).unwrap();
 }
 
@@ -177,15 +126,8 @@ async fn a_remote_that_changes_under_the_server_is_refused() {
     ];
     for change in changes {
         let world = World::new();
-        world.run(
-            world.path(),
-            &["clone", "-q", "--bare", "origin.git", "elsewhere.git"],
-        );
-        fs::write(
-            world.path().join("include"),
-            "[remote \"origin\"]\n\turl = ../elsewhere.git\n",
-        )
-        .unwrap();
+        world.run(world.path(), &["clone", "-q", "--bare", "origin.git", "elsewhere.git"]);
+        fs::write(world.path().join("include"), "[remote \"origin\"]\n\turl = ../elsewhere.git\n").unwrap();
         let tools = world.open();
         tools.list(20, None).await.unwrap();
         let config = world.clone().join(".git/config");
@@ -197,10 +139,7 @@ async fn a_remote_that_changes_under_the_server_is_refused() {
         fs::write(&config, before).unwrap();
         tools.list(20, None).await.unwrap();
         for place in ["origin.git", "elsewhere.git"] {
-            let refs = world.run(
-                &world.path().join(place),
-                &["for-each-ref", "--format=%(refname)"],
-            );
+            let refs = world.run(&world.path().join(place), &["for-each-ref", "--format=%(refname)"]);
             assert_eq!(refs, "refs/heads/main\nrefs/heads/merged");
         }
     }
@@ -210,46 +149,26 @@ async fn a_remote_that_changes_under_the_server_is_refused() {
     world.run(&world.clone(), &["remote", "remove", "origin"]);
     assert_refused(tools.list(20, None).await, "unknown remote");
     let tools = world.open();
-    world.run(
-        &world.clone(),
-        &["remote", "add", "origin", "../origin.git"],
-    );
+    world.run(&world.clone(), &["remote", "add", "origin", "../origin.git"]);
     assert_refused(tools.delete("merged").await, "unknown remote");
 }
 
 #[tokio::test]
 async fn the_operator_can_name_another_remote_which_has_to_exist() {
     let world = World::new();
-    let named = |remote: &str| RepoConfig {
-        remote: Some(remote.into()),
-        ..world.config()
-    };
+    let named = |remote: &str| RepoConfig { remote: Some(remote.into()), ..world.config() };
     assert_closed(named("upstream"), "remote `upstream`: it does not exist");
     assert_closed(named("../origin.git"), "remote `../origin.git`");
     assert_closed(named("--x y"), "remote `--x y`");
-    world.run(
-        world.path(),
-        &["clone", "-q", "--bare", "origin.git", "upstream.git"],
-    );
-    world.run(
-        &world.clone(),
-        &["remote", "add", "upstream", "../upstream.git"],
-    );
+    world.run(world.path(), &["clone", "-q", "--bare", "origin.git", "upstream.git"]);
+    world.run(&world.clone(), &["remote", "add", "upstream", "../upstream.git"]);
     let tools = Tools::open(named("upstream")).unwrap();
     tools.delete("merged").await.unwrap().unwrap();
     assert!(world.exists("merged"), "`origin` is another repository");
-    let directories: Vec<_> = tools
-        .0
-        .directories()
-        .map(|dir| dir.canonicalize().unwrap())
-        .collect();
+    let directories: Vec<_> = tools.0.directories().map(|dir| dir.canonicalize().unwrap()).collect();
     assert_eq!(
         directories,
-        [
-            world.clone().join(".git"),
-            world.path().join("upstream.git")
-        ]
-        .map(|dir| dir.canonicalize().unwrap())
+        [world.clone().join(".git"), world.path().join("upstream.git")].map(|dir| dir.canonicalize().unwrap())
     );
 }
 
@@ -257,19 +176,9 @@ async fn the_operator_can_name_another_remote_which_has_to_exist() {
 fn a_pattern_that_could_protect_nothing_is_refused_at_the_start() {
     let world = World::new();
     for protect in ["", "-x", "release/", "re lease", "[ab]", "/x", "é*", "a^"] {
-        assert_closed(
-            RepoConfig {
-                protect: vec![protect.into()],
-                ..world.config()
-            },
-            "matches no branch name",
-        );
+        assert_closed(RepoConfig { protect: vec![protect.into()], ..world.config() }, "matches no branch name");
     }
     for protect in ["*", "release/*", "?", "v1.*/x", "*-lts"] {
-        Tools::open(RepoConfig {
-            protect: vec![protect.into()],
-            ..world.config()
-        })
-        .unwrap();
+        Tools::open(RepoConfig { protect: vec![protect.into()], ..world.config() }).unwrap();
     }
 }

@@ -10,9 +10,7 @@ use std::{
 
 use candor_tools::{
     OpenError, Question, ToolError,
-    repo::{
-        BranchName, CommitId, Page, Repo, RepoAdder, RepoConfig, RepoReader, RepoWriter, Start,
-    },
+    repo::{BranchName, CommitId, Page, Repo, RepoAdder, RepoConfig, RepoReader, RepoWriter, Start},
 };
 use tempfile::TempDir;
 
@@ -32,18 +30,10 @@ impl World {
 
     /// A clone and its `origin` without any commit.
     pub(super) fn empty() -> Self {
-        let world = Self {
-            dir: TempDir::new().unwrap(),
-        };
-        world.run(
-            world.path(),
-            &["init", "-q", "--bare", "-b", "main", "origin.git"],
-        );
+        let world = Self { dir: TempDir::new().unwrap() };
+        world.run(world.path(), &["init", "-q", "--bare", "-b", "main", "origin.git"]);
         world.run(world.path(), &["init", "-q", "-b", "main", "clone"]);
-        world.run(
-            &world.clone(),
-            &["remote", "add", "origin", "../origin.git"],
-        );
+        world.run(&world.clone(), &["remote", "add", "origin", "../origin.git"]);
         world
     }
 
@@ -62,16 +52,10 @@ impl World {
     /// git, with nobody's configuration but the repository's.
     pub(super) fn command(&self, dir: &Path, args: &[&str]) -> Command {
         let mut git = Command::new("git");
-        git.args(args)
-            .current_dir(dir)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap());
-        git.env("HOME", self.path())
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("LC_ALL", "C");
+        git.args(args).current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        git.env("HOME", self.path()).env("GIT_CONFIG_NOSYSTEM", "1").env("LC_ALL", "C");
         for who in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{who}_NAME"), "Ada")
-                .env(format!("GIT_{who}_EMAIL"), "ada@example.org");
+            git.env(format!("GIT_{who}_NAME"), "Ada").env(format!("GIT_{who}_EMAIL"), "ada@example.org");
             git.env(format!("GIT_{who}_DATE"), "@1700000000 +0100");
         }
         git
@@ -80,11 +64,7 @@ impl World {
     /// Run git, which has to succeed, and return what it printed.
     pub(super) fn run(&self, dir: &Path, args: &[&str]) -> String {
         let output = self.command(dir, args).output().unwrap();
-        assert!(
-            output.status.success(),
-            "git {args:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
@@ -96,11 +76,7 @@ impl World {
     /// Feed git at `origin`.
     pub(super) fn feed(&self, args: &[&str], input: &[u8]) {
         let mut git = self.command(&self.origin(), args);
-        let mut child = git
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = git.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         assert!(child.wait().unwrap().success(), "git {args:?}");
     }
@@ -113,10 +89,7 @@ impl World {
     pub(super) fn commit_at(&self, branch: &str, subject: &str, time: i64) -> String {
         let tree = self.at_origin(&["hash-object", "-w", "-t", "tree", "/dev/null"]);
         let name = format!("refs/heads/{branch}");
-        let tip = self
-            .command(&self.origin(), &["rev-parse", "-q", "--verify", &name])
-            .output()
-            .unwrap();
+        let tip = self.command(&self.origin(), &["rev-parse", "-q", "--verify", &name]).output().unwrap();
         let tip = String::from_utf8(tip.stdout).unwrap();
         let mut args = vec!["commit-tree", "-m", subject, &tree];
         if !tip.is_empty() {
@@ -124,10 +97,7 @@ impl World {
         }
         let mut git = self.command(&self.origin(), &args);
         git.env("GIT_COMMITTER_DATE", format!("@{time} +0100"));
-        let commit = String::from_utf8(git.output().unwrap().stdout)
-            .unwrap()
-            .trim()
-            .to_owned();
+        let commit = String::from_utf8(git.output().unwrap().stdout).unwrap().trim().to_owned();
         self.set(branch, &commit);
         commit
     }
@@ -152,24 +122,16 @@ impl World {
 
     /// Every reference of `origin` with its value.
     pub(super) fn refs(&self) -> String {
-        self.at_origin(&[
-            "for-each-ref",
-            "--format=%(refname) %(objectname) %(symref)",
-        ])
+        self.at_origin(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"])
     }
 
     pub(super) fn exists(&self, branch: &str) -> bool {
-        self.refs()
-            .lines()
-            .any(|line| line.starts_with(&format!("refs/heads/{branch} ")))
+        self.refs().lines().any(|line| line.starts_with(&format!("refs/heads/{branch} ")))
     }
 
     /// An executable hook that leaves a file behind, and would forbid everything.
     pub(super) fn hook(&self, git_dir: &Path, name: &str) {
-        let script = format!(
-            "#!/bin/sh\ntouch '{}'\nexit 1\n",
-            self.path().join("ran").display()
-        );
+        let script = format!("#!/bin/sh\ntouch '{}'\nexit 1\n", self.path().join("ran").display());
         fs::create_dir_all(git_dir.join("hooks")).unwrap();
         fs::write(git_dir.join("hooks").join(name), script).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -181,10 +143,7 @@ impl World {
     }
 
     pub(super) fn config(&self) -> RepoConfig {
-        RepoConfig {
-            dir: self.clone(),
-            ..RepoConfig::default()
-        }
+        RepoConfig { dir: self.clone(), ..RepoConfig::default() }
     }
 
     pub(super) fn open(&self) -> Tools {
@@ -201,29 +160,18 @@ impl Tools {
     }
 
     pub(super) async fn list(&self, limit: i64, cursor: Option<String>) -> Result<Page, ToolError> {
-        RepoReader::new(Arc::clone(&self.0))
-            .list(limit, cursor)
-            .await
+        RepoReader::new(Arc::clone(&self.0)).list(limit, cursor).await
     }
 
     /// The first hundred branches by name.
     pub(super) async fn names(&self) -> Vec<String> {
         let page = self.list(100, None).await.unwrap();
-        page.branches
-            .into_iter()
-            .map(|branch| branch.name)
-            .collect()
+        page.branches.into_iter().map(|branch| branch.name).collect()
     }
 
-    pub(super) async fn create(
-        &self,
-        branch: &str,
-        from: Option<&str>,
-    ) -> Result<String, ToolError> {
+    pub(super) async fn create(&self, branch: &str, from: Option<&str>) -> Result<String, ToolError> {
         let from = from.map(|from| Start::try_from(from.to_owned()).unwrap());
-        RepoAdder::new(Arc::clone(&self.0))
-            .create(name(branch), from)
-            .await
+        RepoAdder::new(Arc::clone(&self.0)).create(name(branch), from).await
     }
 
     /// Delete, with a user who agrees to everything.
@@ -233,8 +181,7 @@ impl Tools {
 
     /// Delete, with a user who is asked only if that would be a fault.
     pub(super) async fn delete_unasked(&self, branch: &str) -> Result<Option<String>, ToolError> {
-        self.delete_asking(branch, None, |question| panic!("asked: {question:?}"))
-            .await
+        self.delete_asking(branch, None, |question| panic!("asked: {question:?}")).await
     }
 
     pub(super) async fn delete_asking(
@@ -244,17 +191,12 @@ impl Tools {
         user: impl FnOnce(Question) -> Result<(), ToolError> + Send + 'static,
     ) -> Result<Option<String>, ToolError> {
         let expected = expected.map(|hex| CommitId::try_from(hex.to_owned()).unwrap());
-        RepoWriter::new(Arc::clone(&self.0))
-            .delete(name(branch), expected, user)
-            .await
+        RepoWriter::new(Arc::clone(&self.0)).delete(name(branch), expected, user).await
     }
 
     /// The question that a deletion puts to the user, who doesn't answer.
     pub(super) async fn question(&self, branch: &str) -> Question {
-        match self
-            .delete_asking(branch, None, |question| Err(ToolError::Confirm(question)))
-            .await
-        {
+        match self.delete_asking(branch, None, |question| Err(ToolError::Confirm(question))).await {
             Err(ToolError::Confirm(question)) => question,
             other => panic!("not asked: {other:?}"),
         }

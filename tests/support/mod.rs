@@ -12,9 +12,9 @@ use std::{
 use serde_json::{Value, json};
 
 /// Nothing that works takes this long; a test that waits longer has found a hang.
-pub const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = Duration::from_secs(60);
 
-pub fn candor() -> Command {
+pub(crate) fn candor() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
     command.env_remove("CANDOR_LOG");
     command
@@ -22,7 +22,7 @@ pub fn candor() -> Command {
 
 /// What the user says when asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum User {
+pub(crate) enum User {
     Accepts,
     Declines,
     Cancels,
@@ -33,7 +33,7 @@ pub enum User {
 }
 
 impl User {
-    pub fn answer(self) -> Value {
+    pub(crate) fn answer(self) -> Value {
         match self {
             Self::Accepts => json!({"action": "accept", "content": {"confirm": true}}),
             Self::SaysNo => json!({"action": "accept", "content": {"confirm": false}}),
@@ -51,35 +51,35 @@ impl User {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub(crate) enum Era {
     /// 2026-07-28: every request stands alone.
     Modern,
     /// 2025-11-25: a handshake comes first.
     Legacy,
 }
 
-pub const ERAS: [Era; 2] = [Era::Modern, Era::Legacy];
+pub(crate) const ERAS: [Era; 2] = [Era::Modern, Era::Legacy];
 
 /// One server process on stdio and the client that talks to it.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Result<Value, String>>,
     log: Option<JoinHandle<String>>,
     next_id: u64,
     era: Era,
-    pub user: User,
+    pub(crate) user: User,
     /// Questions that the user has seen.
-    pub questions: Vec<String>,
+    pub(crate) questions: Vec<String>,
 }
 
 impl Server {
     /// `candor serve` with these options, spoken to in the modern era by a user who accepts.
-    pub fn start(options: &[&str]) -> Self {
+    pub(crate) fn start(options: &[&str]) -> Self {
         Self::start_in(Era::Modern, User::Accepts, options)
     }
 
-    pub fn start_in(era: Era, user: User, options: &[&str]) -> Self {
+    pub(crate) fn start_in(era: Era, user: User, options: &[&str]) -> Self {
         let mut server = Self::silent(era, user, options);
         if era == Era::Legacy {
             server.initialize();
@@ -88,13 +88,13 @@ impl Server {
     }
 
     /// Without a handshake, whatever the era.
-    pub fn silent(era: Era, user: User, options: &[&str]) -> Self {
+    pub(crate) fn silent(era: Era, user: User, options: &[&str]) -> Self {
         let mut command = candor();
         command.arg("serve").args(options);
         Self::spawn(&mut command, era, user)
     }
 
-    pub fn spawn(command: &mut Command, era: Era, user: User) -> Self {
+    pub(crate) fn spawn(command: &mut Command, era: Era, user: User) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (send, messages) = channel();
@@ -119,7 +119,7 @@ impl Server {
         Self { child, input, messages, log: Some(log), next_id: 0, era, user, questions: Vec::new() }
     }
 
-    pub fn initialize(&mut self) {
+    pub(crate) fn initialize(&mut self) {
         let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": self.user.capabilities(),
@@ -130,22 +130,18 @@ impl Server {
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     }
 
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    pub fn send_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("input is open");
         input.write_all(bytes).unwrap();
         input.flush().unwrap();
     }
 
-    pub fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_bytes(format!("{message}\n").as_bytes());
     }
 
     /// Send a request and return its id.
-    pub fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+    pub(crate) fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         self.next_id += 1;
         if self.era == Era::Modern {
             params["_meta"] = json!({
@@ -159,7 +155,7 @@ impl Server {
     }
 
     /// The next message from the server; `None` at the end of its output.
-    pub fn next(&mut self) -> Option<Value> {
+    pub(crate) fn next(&mut self) -> Option<Value> {
         match self.messages.recv_timeout(HANG) {
             Ok(Ok(message)) => Some(message),
             Ok(Err(line)) => panic!("not a JSON-RPC message on stdout: {line}"),
@@ -168,13 +164,13 @@ impl Server {
         }
     }
 
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
         self.reply_to(id)
     }
 
     /// The reply to a request; questions of the legacy era are answered on the way.
-    pub fn reply_to(&mut self, id: u64) -> Value {
+    pub(crate) fn reply_to(&mut self, id: u64) -> Value {
         loop {
             let message = self.next().expect("the server is there");
             if message["method"] == "elicitation/create" {
@@ -188,7 +184,8 @@ impl Server {
     }
 
     /// Call a tool; a question of either era is answered as the user would.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Reply {
+    #[expect(clippy::needless_pass_by_value, reason = "`json!` makes the arguments in place")]
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Reply {
         let mut params = json!({"name": tool, "arguments": arguments});
         for _ in 0..5 {
             let reply = self.request("tools/call", params.clone());
@@ -204,25 +201,25 @@ impl Server {
         panic!("`{tool}` keeps asking");
     }
 
-    pub fn tools(&mut self) -> Vec<Value> {
+    pub(crate) fn tools(&mut self) -> Vec<Value> {
         self.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
     }
 
-    pub fn tool_names(&mut self) -> Vec<String> {
+    pub(crate) fn tool_names(&mut self) -> Vec<String> {
         self.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The server's input, to be written from another thread.
-    pub fn take_input(&mut self) -> ChildStdin {
+    pub(crate) fn take_input(&mut self) -> ChildStdin {
         self.input.take().expect("input is open")
     }
 
-    pub fn close_input(&mut self) {
+    pub(crate) fn close_input(&mut self) {
         self.input = None;
     }
 
     /// Close our side and wait for the server's end: its status and what it logged.
-    pub fn finish(mut self) -> (ExitStatus, String) {
+    pub(crate) fn finish(mut self) -> (ExitStatus, String) {
         self.close_input();
         let status = wait(&mut self.child);
         (status, self.log.take().unwrap().join().unwrap())
@@ -237,7 +234,7 @@ impl Drop for Server {
 }
 
 /// Wait for a process that should end by itself.
-pub fn wait(child: &mut Child) -> ExitStatus {
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -250,12 +247,12 @@ pub fn wait(child: &mut Child) -> ExitStatus {
 
 /// What came back for a call.
 #[derive(Debug)]
-pub struct Reply(pub Value);
+pub(crate) struct Reply(pub(crate) Value);
 
 impl Reply {
     /// The structured result of a call that worked.
     #[track_caller]
-    pub fn output(&self) -> &Value {
+    pub(crate) fn output(&self) -> &Value {
         let result = &self.0["result"];
         assert!(result["isError"] != true && result["structuredContent"].is_object(), "{}", self.0);
         &result["structuredContent"]
@@ -263,20 +260,20 @@ impl Reply {
 
     /// The text of a call that was refused.
     #[track_caller]
-    pub fn refusal(&self) -> &str {
+    pub(crate) fn refusal(&self) -> &str {
         assert!(self.0["result"]["isError"] == true, "{}", self.0);
         self.0["result"]["content"][0]["text"].as_str().unwrap()
     }
 
     /// The code of a protocol error.
     #[track_caller]
-    pub fn code(&self) -> i64 {
+    pub(crate) fn code(&self) -> i64 {
         self.0["error"]["code"].as_i64().unwrap_or_else(|| panic!("{}", self.0))
     }
 }
 
 /// What git says, run in `dir` with no configuration but the repository's.
-pub fn git(dir: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(dir: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
         .current_dir(dir)

@@ -14,9 +14,7 @@ impl Caller {
         if self.0.strong_count() > 0 {
             return Ok(());
         }
-        Err(ToolError::refused(
-            "the call was cancelled; nothing was changed",
-        ))
+        Err(ToolError::refused("the call was cancelled; nothing was changed"))
     }
 }
 

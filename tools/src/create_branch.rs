@@ -52,9 +52,6 @@ impl Toolbox {
         Parameters(Params { branch, from }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
         let head = repo.create(branch.clone(), from).await?;
-        Ok(Json(Output {
-            branch: branch.to_string(),
-            head,
-        }))
+        Ok(Json(Output { branch: branch.to_string(), head }))
     }
 }

@@ -11,8 +11,10 @@
 mod authorizer;
 mod cell;
 mod connection;
+mod describe;
 mod execute;
 mod insert;
+mod question;
 mod read;
 mod refusal;
 mod statement;
@@ -27,9 +29,9 @@ use std::{
 
 pub use cell::Cell;
 pub(crate) use connection::{commit, watch};
+pub use describe::{Column, Description, ForeignKey, Table};
 pub use execute::{Executed, TableChange};
 pub use insert::{Inserted, NewRow};
-pub use read::{Column, Description, ForeignKey, Table};
 pub(crate) use refusal::{Fault, Task, shown};
 use rusqlite::{Connection, ErrorCode};
 use statement::Room;
@@ -135,8 +137,7 @@ impl Database {
         }
         let no_threads = |error: std::io::Error| failed(&format!("cannot start threads: {error}"));
         Ok(Self {
-            readers: Threads::start("database reader", limits.readers, limits.queue)
-                .map_err(no_threads)?,
+            readers: Threads::start("database reader", limits.readers, limits.queue).map_err(no_threads)?,
             writer: Threads::start("database writer", 1, limits.queue).map_err(no_threads)?,
             file: file.into(),
             limits: limits.into(),
@@ -150,9 +151,7 @@ impl Database {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
         let task = read::task(&limits);
         let work = move |kept: &mut _, call: &Arc<_>| {
-            read::with_reader(kept, &file, &limits, call, |connection| {
-                work(connection, &limits)
-            })
+            read::with_reader(kept, &file, &limits, call, |connection| work(connection, &limits))
         };
         self.readers.run(task, work).await
     }
@@ -163,9 +162,7 @@ impl Database {
         work: impl FnOnce(Connection, &DatabaseLimits, &Arc<Call>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
-        let work = move |_: &mut _, call: &Arc<_>| {
-            work(connection::writer(&file, &limits)?, &limits, call)
-        };
+        let work = move |_: &mut _, call: &Arc<_>| work(connection::writer(&file, &limits)?, &limits, call);
         self.writer.run(task, work).await
     }
 }
@@ -188,12 +185,7 @@ fn existing_file(file: &Path) -> Result<PathBuf, String> {
 
 fn check(file: &Path, limits: &DatabaseLimits) -> rusqlite::Result<()> {
     let memory = i64::try_from(limits.memory_bytes).unwrap_or(i64::MAX);
-    Connection::open_in_memory()?.pragma_update_and_check(
-        None,
-        "hard_heap_limit",
-        memory,
-        |_| Ok(()),
-    )?;
+    Connection::open_in_memory()?.pragma_update_and_check(None, "hard_heap_limit", memory, |_| Ok(()))?;
     connection::reader(file, limits).map(drop)
 }
 
@@ -213,26 +205,14 @@ impl DatabaseReader {
     /// # Errors
     ///
     /// Refused: anything but one such statement, wrong parameters, limits, a locked database.
-    pub async fn query(
-        &self,
-        sql: String,
-        params: Vec<Cell>,
-        limit: Option<usize>,
-    ) -> Result<RowSet, ToolError> {
+    pub async fn query(&self, sql: String, params: Vec<Cell>, limit: Option<usize>) -> Result<RowSet, ToolError> {
         let most = self.0.limits.rows;
         let rows = limit.unwrap_or_else(|| DEFAULT_ROWS.min(most));
         if rows == 0 || rows > most {
-            return Err(ToolError::refused(format!(
-                "`limit` is `{rows}`; give 1 to {most}"
-            )));
+            return Err(ToolError::refused(format!("`limit` is `{rows}`; give 1 to {most}")));
         }
-        let room = Room {
-            rows,
-            bytes: self.0.limits.result_bytes,
-        };
-        self.0
-            .read(move |connection, _| read::query(connection, &sql, &params, room))
-            .await
+        let room = Room { rows, bytes: self.0.limits.result_bytes };
+        self.0.read(move |connection, _| read::query(connection, &sql, &params, room)).await
     }
 
     /// Tables, views, their columns and keys.
@@ -241,7 +221,7 @@ impl DatabaseReader {
     ///
     /// Refused if the database cannot be read now.
     pub async fn describe(&self) -> Result<Description, ToolError> {
-        self.0.read(read::describe).await
+        self.0.read(describe::describe).await
     }
 }
 
@@ -263,9 +243,7 @@ impl DatabaseAdder {
     /// Refused, with nothing inserted: no such table or column, a constraint, a trigger that does
     /// more than insert, limits, a locked database.
     pub async fn insert(&self, table: String, rows: Vec<NewRow>) -> Result<Inserted, ToolError> {
-        let work = move |connection, limits: &_, call: &_| {
-            insert::insert(connection, limits, call, &table, &rows)
-        };
+        let work = move |connection, limits: &_, call: &_| insert::insert(connection, limits, call, &table, &rows);
         self.0.write(insert::task(&self.0.limits), work).await
     }
 }
@@ -294,9 +272,8 @@ impl DatabaseWriter {
         params: Vec<Cell>,
         agree: impl FnOnce(&Executed) -> Result<(), ToolError> + Send + 'static,
     ) -> Result<Executed, ToolError> {
-        let work = move |connection, limits: &_, call: &_| {
-            execute::execute(connection, limits, call, &sql, &params, agree)
-        };
+        let work =
+            move |connection, limits: &_, call: &_| execute::execute(connection, limits, call, &sql, &params, agree);
         self.0.write(execute::task(&self.0.limits), work).await
     }
 }

@@ -60,19 +60,12 @@ impl Toolbox {
     )]
     async fn delete_branch(
         repo: RepoWriter,
-        Parameters(Params {
-            branch,
-            expected_head,
-        }): Parameters<Params>,
+        Parameters(Params { branch, expected_head }): Parameters<Params>,
         consent: Consent,
     ) -> Result<Json<Output>, ToolError> {
         let ask = move |question| consent.to(question);
         let head = repo.delete(branch, expected_head, ask).await?;
-        let outcome = if head.is_some() {
-            Outcome::Deleted
-        } else {
-            Outcome::Absent
-        };
+        let outcome = if head.is_some() { Outcome::Deleted } else { Outcome::Absent };
         Ok(Json(Output { outcome, head }))
     }
 }

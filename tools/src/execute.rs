@@ -71,15 +71,8 @@ impl Toolbox {
         let agree = move |preview: &Executed| consent.to(preview.question.clone());
         let done = database.execute(sql, params, agree).await?;
         let affected_rows = done.tables.iter().map(|table| table.rows_changed).sum();
-        let returned = done.returned.map(|set| Returned {
-            columns: set.columns,
-            rows: set.rows,
-            truncated: set.truncated,
-        });
-        Ok(Json(Output {
-            affected_rows,
-            tables: done.tables,
-            returned,
-        }))
+        let returned =
+            done.returned.map(|set| Returned { columns: set.columns, rows: set.rows, truncated: set.truncated });
+        Ok(Json(Output { affected_rows, tables: done.tables, returned }))
     }
 }

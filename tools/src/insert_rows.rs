@@ -52,12 +52,7 @@ impl Toolbox {
         Parameters(Params { table, rows }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
         let inserted = database.insert(table, rows).await?;
-        let rowids = inserted
-            .rowids
-            .map(|ids| ids.into_iter().map(Cell::Integer).collect());
-        Ok(Json(Output {
-            inserted: inserted.count,
-            rowids,
-        }))
+        let rowids = inserted.rowids.map(|ids| ids.into_iter().map(Cell::Integer).collect());
+        Ok(Json(Output { inserted: inserted.count, rowids }))
     }
 }

@@ -60,19 +60,7 @@ impl Toolbox {
         Parameters(Params { limit, cursor }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
         let page = repo.list(limit.unwrap_or(20), cursor).await?;
-        let Page {
-            branches,
-            default_branch,
-            live,
-            as_of,
-            next_cursor,
-        } = page;
-        Ok(Json(Output {
-            branches,
-            default_branch,
-            live,
-            as_of,
-            next_cursor,
-        }))
+        let Page { branches, default_branch, live, as_of, next_cursor } = page;
+        Ok(Json(Output { branches, default_branch, live, as_of, next_cursor }))
     }
 }

@@ -49,15 +49,7 @@ impl Toolbox {
         notes: NotesReader,
         Parameters(Params { cursor }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
-        let Listing {
-            notes,
-            other_entries,
-            next_cursor,
-        } = notes.list(cursor).await?;
-        Ok(Json(Output {
-            notes,
-            other_entries,
-            next_cursor,
-        }))
+        let Listing { notes, other_entries, next_cursor } = notes.list(cursor).await?;
+        Ok(Json(Output { notes, other_entries, next_cursor }))
     }
 }

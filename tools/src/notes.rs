@@ -58,13 +58,7 @@ pub struct NotesLimits {
 
 impl Default for NotesLimits {
     fn default() -> Self {
-        Self {
-            note_bytes: 1 << 20,
-            notes: 10_000,
-            page: 100,
-            concurrent: 8,
-            lock_wait: Duration::from_secs(5),
-        }
+        Self { note_bytes: 1 << 20, notes: 10_000, page: 100, concurrent: 8, lock_wait: Duration::from_secs(5) }
     }
 }
 
@@ -85,14 +79,8 @@ impl Notes {
     /// No such directory, or one that can't be read or locked.
     pub fn open(config: NotesConfig) -> Result<Self, OpenError> {
         let NotesConfig { dir: path, limits } = config;
-        let fail = |cause: &str| {
-            OpenError(format!(
-                "cannot serve the notes directory `{}`: {cause}",
-                path.display()
-            ))
-        };
-        let dir = Dir::open_ambient_dir(&path, ambient_authority())
-            .map_err(|error| fail(&error.to_string()))?;
+        let fail = |cause: &str| OpenError(format!("cannot serve the notes directory `{}`: {cause}", path.display()));
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| fail(&error.to_string()))?;
         let lock = Lock::exclusive(&dir, limits.lock_wait, || Ok(()));
         let swept = lock.and_then(|_lock| file::sweep(&dir).map_err(ToolError::internal));
         match swept {
@@ -102,16 +90,9 @@ impl Notes {
             }
             Err(ToolError::Confirm(_)) => return Err(fail("it asks a question")),
         }
-        let path = path
-            .canonicalize()
-            .map_err(|error| fail(&error.to_string()))?;
+        let path = path.canonicalize().map_err(|error| fail(&error.to_string()))?;
         let permits = Arc::new(Semaphore::new(limits.concurrent.max(1)));
-        Ok(Self {
-            path,
-            dir,
-            limits,
-            permits,
-        })
+        Ok(Self { path, dir, limits, permits })
     }
 
     /// The directory, without links. No other tool may reach into it, and nothing else may be in it.
@@ -133,10 +114,7 @@ async fn with<T: Send + 'static>(
     notes: &Arc<Notes>,
     work: impl FnOnce(&Notes, &Caller) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let permit = Arc::clone(&notes.permits)
-        .acquire_owned()
-        .await
-        .map_err(ToolError::internal)?;
+    let permit = Arc::clone(&notes.permits).acquire_owned().await.map_err(ToolError::internal)?;
     let notes = Arc::clone(notes);
     blocking::run(permit, move |caller| work(&notes, caller)).await
 }
@@ -159,10 +137,7 @@ impl NotesReader {
     ///
     /// Refuses a cursor that isn't ours.
     pub async fn list(&self, cursor: Option<String>) -> Result<Listing, ToolError> {
-        with(&self.0, move |notes, caller| {
-            list::page(notes, cursor.as_deref(), caller)
-        })
-        .await
+        with(&self.0, move |notes, caller| list::page(notes, cursor.as_deref(), caller)).await
     }
 
     /// The whole text of a note.
@@ -171,10 +146,7 @@ impl NotesReader {
     ///
     /// Refuses what doesn't exist, is no plain file, is too long or isn't UTF-8.
     pub async fn read(&self, name: NoteName) -> Result<String, ToolError> {
-        with(&self.0, move |notes, caller| {
-            file::read(notes, &name, caller)
-        })
-        .await
+        with(&self.0, move |notes, caller| file::read(notes, &name, caller)).await
     }
 }
 
@@ -195,10 +167,7 @@ impl NotesAdder {
     ///
     /// Refuses a name that is taken, in another letter case too, and what passes a limit.
     pub async fn create(&self, name: NoteName, text: String) -> Result<(), ToolError> {
-        with(&self.0, move |notes, caller| {
-            file::create(notes, &name, &text, caller)
-        })
-        .await
+        with(&self.0, move |notes, caller| file::create(notes, &name, &text, caller)).await
     }
 
     /// Add `text` at the end of a note and return the note's new length in bytes.
@@ -207,10 +176,7 @@ impl NotesAdder {
     ///
     /// Refuses what doesn't exist, is no plain file or would become too long.
     pub async fn append(&self, name: NoteName, text: String) -> Result<u64, ToolError> {
-        with(&self.0, move |notes, caller| {
-            file::append(notes, &name, &text, caller)
-        })
-        .await
+        with(&self.0, move |notes, caller| file::append(notes, &name, &text, caller)).await
     }
 }
 
@@ -233,9 +199,6 @@ impl NotesWriter {
     /// Refuses what is no plain file, a new name that differs from another in letter case alone,
     /// and what passes a limit.
     pub async fn replace(&self, name: NoteName, text: String) -> Result<u64, ToolError> {
-        with(&self.0, move |notes, caller| {
-            file::replace(notes, &name, &text, caller)
-        })
-        .await
+        with(&self.0, move |notes, caller| file::replace(notes, &name, &text, caller)).await
     }
 }

@@ -13,6 +13,7 @@ use crate::{
 
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the usual name for the values of a statement")]
 struct Params {
     /// One SQLite statement that reads, such as SELECT, with `?` for each parameter.
     sql: String,
@@ -55,15 +56,7 @@ impl Toolbox {
         database: DatabaseReader,
         Parameters(Params { sql, params, limit }): Parameters<Params>,
     ) -> Result<Json<Output>, ToolError> {
-        let RowSet {
-            columns,
-            rows,
-            truncated,
-        } = database.query(sql, params, limit).await?;
-        Ok(Json(Output {
-            columns,
-            rows,
-            truncated,
-        }))
+        let RowSet { columns, rows, truncated } = database.query(sql, params, limit).await?;
+        Ok(Json(Output { columns, rows, truncated }))
     }
 }

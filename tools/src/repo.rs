@@ -79,12 +79,7 @@ pub struct RepoLimits {
 
 impl Default for RepoLimits {
     fn default() -> Self {
-        Self {
-            concurrent_listings: 4,
-            remembered_commits: 100_000,
-            subject_chars: 120,
-            counted_commits: 1_000,
-        }
+        Self { concurrent_listings: 4, remembered_commits: 100_000, subject_chars: 120, counted_commits: 1_000 }
     }
 }
 
@@ -114,13 +109,7 @@ impl Repo {
     /// a remote that is missing, ambiguous, of an unsupported kind or not bare, a pattern that
     /// matches no branch name.
     pub fn open(config: RepoConfig) -> Result<Self, OpenError> {
-        let RepoConfig {
-            dir,
-            remote,
-            protect,
-            trust_hooks,
-            limits,
-        } = config;
+        let RepoConfig { dir, remote, protect, trust_hooks, limits } = config;
         let fail = |cause: &str| remote::start_up(&dir, cause);
         let repo = remote::open(&dir).map_err(|cause| fail(&cause))?;
         let remote_name = remote.clone().unwrap_or_else(|| "origin".into());
@@ -134,10 +123,7 @@ impl Repo {
             None if remote.is_some() => return Err(at_remote("it does not exist".into())),
             None => Place::Own(repo.commondir().to_owned()),
         };
-        let protect = protect
-            .iter()
-            .map(|glob| Glob::new(glob))
-            .collect::<Result<_, _>>();
+        let protect = protect.iter().map(|glob| Glob::new(glob)).collect::<Result<_, _>>();
         Ok(Self {
             protect: protect.map_err(|cause: String| fail(&cause))?,
             dir: repo.path().to_owned(),
@@ -167,11 +153,7 @@ impl Repo {
         match Pin::read(&repo, &self.remote_name) {
             Ok(pin) if pin == self.pin => Ok(repo),
             changed => {
-                tracing::warn!(
-                    ?changed,
-                    remote = self.remote_name,
-                    "the remote is not what it was"
-                );
+                tracing::warn!(?changed, remote = self.remote_name, "the remote is not what it was");
                 Err(ToolError::refused(format!(
                     "unknown remote: the configuration of `{}` changed since the server started, so nothing was done; tell the operator, who can undo the change or restart the server",
                     self.remote_name
@@ -191,10 +173,7 @@ async fn with<T: Send + 'static>(
     permits: &Arc<Semaphore>,
     work: impl FnOnce(&Repo, &Caller) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let permit = Arc::clone(permits)
-        .acquire_owned()
-        .await
-        .map_err(ToolError::internal)?;
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(ToolError::internal)?;
     let repo = Arc::clone(repo);
     blocking::run(permit, move |caller| work(&repo, caller)).await
 }
@@ -219,10 +198,7 @@ impl RepoReader {
     ///
     /// Refuses a limit out of range, a cursor that isn't ours, a repository that can't be read.
     pub async fn list(&self, limit: i64, cursor: Option<String>) -> Result<Page, ToolError> {
-        with(&self.0, &self.0.listings, move |repo, caller| {
-            list::page(repo, limit, cursor.as_deref(), caller)
-        })
-        .await
+        with(&self.0, &self.0.listings, move |repo, caller| list::page(repo, limit, cursor.as_deref(), caller)).await
     }
 }
 
@@ -243,18 +219,10 @@ impl RepoAdder {
     ///
     /// Refuses a name that is taken or clashes with another, a start that doesn't exist, and what
     /// the place forbids.
-    pub async fn create(
-        &self,
-        branch: BranchName,
-        from: Option<Start>,
-    ) -> Result<String, ToolError> {
-        let created = with(&self.0, &self.0.changes, move |repo, caller| {
-            match &repo.place {
-                Place::Own(path) | Place::Local(path) => {
-                    direct::create(repo, path, &branch, from.as_ref(), caller)
-                }
-                Place::Network => network::create(repo, &branch, from.as_ref(), caller),
-            }
+    pub async fn create(&self, branch: BranchName, from: Option<Start>) -> Result<String, ToolError> {
+        let created = with(&self.0, &self.0.changes, move |repo, caller| match &repo.place {
+            Place::Own(path) | Place::Local(path) => direct::create(repo, path, &branch, from.as_ref(), caller),
+            Place::Network => network::create(repo, &branch, from.as_ref(), caller),
         });
         Ok(created.await?.to_string())
     }
@@ -285,13 +253,9 @@ impl RepoWriter {
         expected: Option<CommitId>,
         consent: impl FnOnce(Question) -> Result<(), ToolError> + Send + 'static,
     ) -> Result<Option<String>, ToolError> {
-        let deleted = with(&self.0, &self.0.changes, move |repo, caller| {
-            match &repo.place {
-                Place::Own(path) | Place::Local(path) => {
-                    direct::delete(repo, path, &branch, expected, consent, caller)
-                }
-                Place::Network => network::delete(repo, &branch, expected, consent, caller),
-            }
+        let deleted = with(&self.0, &self.0.changes, move |repo, caller| match &repo.place {
+            Place::Own(path) | Place::Local(path) => direct::delete(repo, path, &branch, expected, consent, caller),
+            Place::Network => network::delete(repo, &branch, expected, consent, caller),
         });
         Ok(deleted.await?.map(|oid| oid.to_string()))
     }

@@ -159,11 +159,7 @@ impl Reports {
         file::prepare(&file, &limits).map_err(|problem| failed(&problem))?;
         let thread = Threads::start("reports", 1, limits.queue)
             .map_err(|error| failed(&format!("cannot start a thread: {error}")))?;
-        Ok(Self {
-            file: file.into(),
-            limits: limits.into(),
-            thread,
-        })
+        Ok(Self { file: file.into(), limits: limits.into(), thread })
     }
 
     async fn add<T: Send + 'static>(
@@ -171,11 +167,7 @@ impl Reports {
         work: impl FnOnce(&Connection, &ReportsLimits) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (file, limits) = (Arc::clone(&self.file), Arc::clone(&self.limits));
-        let task = Task {
-            time: limits.time,
-            denied: "the reports file cannot be written to",
-            state: "; nothing was recorded",
-        };
+        let task = Task { time: limits.time, denied: "not allowed", state: "; nothing was recorded" };
         let work = move |_: &mut _, call: &Arc<Call>| {
             // A fresh connection costs little beside the sync of a commit.
             let mut connection = file::open(&file, &limits, false)?;
@@ -206,9 +198,7 @@ impl ReportsAdder {
     ///
     /// Refused, with nothing recorded: no such report, a locked or full file.
     pub async fn view(&self, report: ReportName) -> Result<View, ToolError> {
-        self.0
-            .add(move |connection, limits| rows::view(connection, limits, &report.0))
-            .await
+        self.0.add(move |connection, limits| rows::view(connection, limits, &report.0)).await
     }
 
     /// Add a comment to a report; returns its number.
@@ -220,18 +210,12 @@ impl ReportsAdder {
     pub async fn comment(&self, report: ReportName, text: String) -> Result<u64, ToolError> {
         let most = self.0.limits.comment_bytes;
         if text.trim().is_empty() {
-            return Err(ToolError::refused(
-                "`text` is empty; write the comment there",
-            ));
+            return Err(ToolError::refused("`text` is empty; write the comment there"));
         }
         if text.len() > most {
             let bytes = text.len();
-            return Err(ToolError::refused(format!(
-                "`text` has {bytes} bytes; a comment has at most {most}"
-            )));
+            return Err(ToolError::refused(format!("`text` has {bytes} bytes; a comment has at most {most}")));
         }
-        self.0
-            .add(move |connection, limits| rows::comment(connection, limits, &report.0, &text))
-            .await
+        self.0.add(move |connection, limits| rows::comment(connection, limits, &report.0, &text)).await
     }
 }

@@ -32,46 +32,31 @@ impl Toolbox {
     /// With a repository for the branch tools.
     #[must_use]
     pub fn with_repo(self, repo: Repo) -> Self {
-        Self {
-            repo: Some(Arc::new(repo)),
-            ..self
-        }
+        Self { repo: Some(Arc::new(repo)), ..self }
     }
 
     /// With a directory for the note tools.
     #[must_use]
     pub fn with_notes(self, notes: Notes) -> Self {
-        Self {
-            notes: Some(Arc::new(notes)),
-            ..self
-        }
+        Self { notes: Some(Arc::new(notes)), ..self }
     }
 
     /// With a database for the SQL tools.
     #[must_use]
     pub fn with_database(self, database: Database) -> Self {
-        Self {
-            database: Some(Arc::new(database)),
-            ..self
-        }
+        Self { database: Some(Arc::new(database)), ..self }
     }
 
     /// With a file for the report tools.
     #[must_use]
     pub fn with_reports(self, reports: Reports) -> Self {
-        Self {
-            reports: Some(Arc::new(reports)),
-            ..self
-        }
+        Self { reports: Some(Arc::new(reports)), ..self }
     }
 
     /// With a way out for `fetch_url`.
     #[must_use]
     pub fn with_web(self, web: Web) -> Self {
-        Self {
-            web: Some(Arc::new(web)),
-            ..self
-        }
+        Self { web: Some(Arc::new(web)), ..self }
     }
 
     /// Whether the tools that need this scope have something to act on.

@@ -36,12 +36,16 @@ impl Gate {
         }
         let tool = self.house.router.call(ToolCallContext::new(&self.house.toolbox, call.clone(), tool_context));
         let in_turn = async {
-            let _turn = who.budget.turn().await;
-            tokio::time::timeout(limit, AssertUnwindSafe(tool).catch_unwind()).await
+            let turn = tokio::time::timeout(limit, who.budget.turn()).await;
+            let Ok(_turn) = turn else { return None };
+            Some(tokio::time::timeout(limit, AssertUnwindSafe(tool).catch_unwind()).await)
         };
-        // Waiting for a turn is bounded too: the calls ahead are.
         let Some(ran) = context.ct.run_until_cancelled(in_turn).await else {
             return Ran::Ended(Outcome::Cancelled, Err(ErrorData::internal_error("cancelled", None))); // never sent
+        };
+        let Some(ran) = ran else {
+            let text = format!("`{}` waited too long for other calls of yours to end; try again later", call.name);
+            return Ran::Ended(Outcome::Limited, Ok(refusal(text)));
         };
         match ran {
             Ok(Ok(Ok(CallToolResponse::Complete(result)))) => self.within_limit(call, result),

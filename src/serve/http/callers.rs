@@ -100,7 +100,8 @@ impl Callers {
     /// Who sends this request (RFC 6750, sections 2 and 3.1).
     pub(super) fn identify(&self, head: &Parts, peer: IpAddr) -> Result<Caller, Refusal> {
         let query = head.uri.query().unwrap_or_default();
-        let in_query = form_urlencoded::parse(query.as_bytes()).any(|(key, _)| key.eq_ignore_ascii_case("access_token"));
+        let in_query =
+            form_urlencoded::parse(query.as_bytes()).any(|(key, _)| key.eq_ignore_ascii_case("access_token"));
         let mut credentials = head.headers.get_all(AUTHORIZATION).iter();
         let (first, second) = (credentials.next(), credentials.next());
         match self {

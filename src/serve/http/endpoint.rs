@@ -4,6 +4,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
+use candor_tools::Scope;
 use futures::StreamExt;
 use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
 use hyper::{
@@ -12,6 +13,7 @@ use hyper::{
     header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap},
     http::{request::Parts, uri::Uri},
 };
+use rmcp::model::RequestId;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -29,8 +31,7 @@ use crate::serve::{House, mislabel::Lies};
 pub(super) const PATH: &str = "/mcp";
 
 /// Headers that decide how a message is read, so that two of them would be read in two ways.
-const ONCE: [&str; 6] =
-    ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION_ID, "last-event-id", "content-type"];
+const ONCE: [&str; 6] = ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION_ID, "last-event-id", "content-type"];
 
 pub(super) struct Endpoint {
     pub(super) house: Arc<House>,
@@ -84,7 +85,7 @@ impl Endpoint {
         let caller = self.callers.identify(head, peer)?;
         if let Some(name) = ONCE.iter().find(|name| head.headers.get_all(**name).iter().count() > 1) {
             let text = format!("`{name}` stands there more than once");
-            return Err(Refusal::rpc(StatusCode::BAD_REQUEST, None, -32020, &text));
+            return Err(Refusal::rpc(StatusCode::BAD_REQUEST, None, -32020, text));
         }
         Ok(Admitted::Caller(caller, body::read(body, self.house.limits()).await?))
     }
@@ -93,28 +94,34 @@ impl Endpoint {
         // rmcp turns away any other type unread.
         let posted = head.method == Method::POST && is_json(&head.headers);
         let message = if posted { Some(Message::read(&body)?) } else { None };
-        match message.as_ref().map(Message::call).transpose()?.flatten() {
-            Some(call) => self.check_scope(&caller, &call, message.as_ref()).await?,
-            None if caller.who.budget.spend() => {}
-            None => {
-                let text = format!("more than {} requests a second", self.house.limits().calls_per_second);
-                return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, text).later(1));
-            }
+        let call = message.as_ref().map(Message::call).transpose()?.flatten();
+        let beyond = call.as_ref().and_then(|call| self.house.lacks(&caller.who.grant, &call.name));
+        // What reaches the gate as a call is counted there.
+        if (call.is_none() || beyond.is_some()) && !caller.who.budget.spend() {
+            let text = format!("more than {} requests a second", self.house.limits().calls_per_second);
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, text).later(1));
+        }
+        if let (Some(call), Some(scope)) = (call, beyond) {
+            return Err(self.forbid(&caller, &call, scope, message.and_then(|message| message.id)).await);
         }
         let initialize = message.as_ref().is_some_and(Message::is_initialize);
         let opens = initialize && !head.headers.contains_key(SESSION_ID) && !self.house.modern_only();
         let stream = if head.method == Method::GET { Some(caller.door.stream()?) } else { None };
 
-        // The head goes along with the message as far as the tools, and into rmcp's log.
+        // The head goes along with the message as far as the tools, who have no business with these.
         head.headers.remove(AUTHORIZATION);
         head.uri = Uri::from_static(PATH);
         head.extensions.insert(caller.who.clone());
         let request = Request::from_parts(head, Full::new(body.clone()));
         let mut response = caller.door.handle(request, opens).await?;
 
-        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
-            && let Some(message) = message
-        {
+        // rmcp asks for a session where it could not read an `initialize` as one.
+        let unread = match response.status() {
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => true,
+            StatusCode::BAD_REQUEST => opens && !is_json(response.headers()),
+            _ => false,
+        };
+        if let Some(message) = message.filter(|_| unread) {
             return Err(message.unreadable());
         }
         if initialize && self.house.modern_only() && response.status() == StatusCode::OK {
@@ -133,16 +140,14 @@ impl Endpoint {
     }
 
     /// A call beyond the grant is refused in HTTP's own words, which tell a client what to ask its
-    /// authorization server for. The gate refuses it in any case.
-    async fn check_scope(&self, caller: &Caller, call: &Call<'_>, message: Option<&Message<'_>>) -> Result<(), Refusal> {
-        let Some(scope) = self.house.lacks(&caller.who.grant, &call.name) else { return Ok(()) };
+    /// authorization server for. The gate would refuse it in any case.
+    async fn forbid(&self, caller: &Caller, call: &Call<'_>, scope: Scope, id: Option<RequestId>) -> Refusal {
         self.house.record_denied(&caller.who, &call.name, call.arguments().as_ref()).await;
         let text = format!(
             "`{}` needs the scope `{scope}`, which `{}` was not granted; only the server's operator can grant it",
             call.name, caller.who.name
         );
-        let id = message.and_then(|message| message.id.as_ref());
-        Err(Refusal::rpc(StatusCode::FORBIDDEN, id, 403, &text).challenge(Some("insufficient_scope"), scope.name()))
+        Refusal::rpc(StatusCode::FORBIDDEN, id.as_ref(), 403, text).challenge(Some("insufficient_scope"), scope.name())
     }
 
     /// A stream ends when its token does. One that only waits (it has a `place`) ends when the

@@ -12,24 +12,26 @@ use serde_json::json;
 /// The body of every response, as rmcp makes it.
 pub(super) type Body = BoxBody<Bytes, std::convert::Infallible>;
 
-/// A request turned away, and why.
+/// A request turned away, and why. The answer is a JSON-RPC error whatever was wrong, since that is
+/// what MCP clients show.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
-    body: String,
-    json: bool,
+    id: Option<RequestId>,
+    code: i32,
+    text: String,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Refusal {
+    /// A matter of HTTP: the status is the error's code too, well outside of JSON-RPC's range.
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
-        Self { status, body: text.into(), json: false, headers: Vec::new() }
+        Self { status, id: None, code: status.as_u16().into(), text: text.into(), headers: Vec::new() }
     }
 
-    /// The request is answered within JSON-RPC too.
-    pub(super) fn rpc(status: StatusCode, id: Option<&RequestId>, code: i32, text: &str) -> Self {
-        let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});
-        Self { json: true, ..Self::new(status, body.to_string()) }
+    /// A matter of JSON-RPC.
+    pub(super) fn rpc(status: StatusCode, id: Option<&RequestId>, code: i32, text: impl Into<String>) -> Self {
+        Self { id: id.cloned(), code, ..Self::new(status, text) }
     }
 
     /// To be tried again after so many seconds.
@@ -66,11 +68,18 @@ impl Refusal {
 
 impl From<Refusal> for Response<Body> {
     fn from(refusal: Refusal) -> Self {
-        let mut response = Self::new(Full::from(refusal.body).boxed());
-        *response.status_mut() = refusal.status;
-        let kind = if refusal.json { "application/json" } else { "text/plain; charset=utf-8" };
+        let Refusal { status, id, code, text, headers } = refusal;
+        // Clients know the end of a session by a bare 404.
+        let (kind, body) = if status == StatusCode::NOT_FOUND {
+            ("text/plain; charset=utf-8", text)
+        } else {
+            let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});
+            ("application/json", error.to_string())
+        };
+        let mut response = Self::new(Full::from(body).boxed());
+        *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        response.headers_mut().extend(refusal.headers);
+        response.headers_mut().extend(headers);
         response
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, header::HeaderValue};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -97,23 +97,27 @@ pub(super) struct Door {
 impl Door {
     /// Let a request through to rmcp. `opens` says that it would open a session.
     pub(super) async fn handle(&self, request: Request<Full<Bytes>>, opens: bool) -> Result<Response<Body>, Refusal> {
-        let _opening = if opens { Some(self.room_for_one().await?) } else { None };
-        if request.method() != Method::DELETE {
-            return Ok(self.service.handle(request).await);
+        // rmcp looks too, but not before it ends a session, and not at every kind of request.
+        if let Some(id) = request.headers().get(SESSION_ID)
+            && !self.hall.house.modern_only()
+            && !self.knows(id).await
+        {
+            return Err(Refusal::new(StatusCode::NOT_FOUND, "no such session; begin another with `initialize`"));
         }
-        let session = request.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
-        let known = match session {
-            Some(id) => self.sessions.sessions.read().await.contains_key(id),
-            None => false,
-        };
+        let _opening = if opens { Some(self.room_for_one().await?) } else { None };
+        let ends = request.method() == Method::DELETE;
         let mut response = self.service.handle(request).await;
-        if response.status() == StatusCode::ACCEPTED {
-            if !known {
-                return Err(Refusal::new(StatusCode::NOT_FOUND, "no such session"));
-            }
+        if ends && response.status() == StatusCode::ACCEPTED {
             *response.status_mut() = StatusCode::NO_CONTENT; // the Python SDK takes 202 for a failure
         }
         Ok(response)
+    }
+
+    async fn knows(&self, id: &HeaderValue) -> bool {
+        match id.to_str() {
+            Ok(id) => self.sessions.sessions.read().await.contains_key(id),
+            Err(_) => false,
+        }
     }
 
     async fn room_for_one(&self) -> Result<MutexGuard<'_, ()>, Refusal> {

@@ -48,13 +48,13 @@ macro_rules! limits {
 limits! {
     RepoOptions for RepoLimits {
         /// Listings of branches that run at once
-        repo_listings: count => concurrent_listings,
+        listings_at_once: count => concurrent_listings,
         /// Commits whose times are remembered between listings
-        repo_remembered_commits: count => remembered_commits,
+        remembered_commits: count => remembered_commits,
         /// Characters of a commit's subject that are shown
-        repo_subject_chars: count => subject_chars,
+        subject_chars: count => subject_chars,
         /// Commits that are counted before a question says "at least"
-        repo_counted_commits: count => counted_commits,
+        counted_commits: count => counted_commits,
     }
 
     NotesOptions for NotesLimits {
@@ -124,13 +124,13 @@ limits! {
         /// Bytes of a URL
         fetch_url_bytes: bytes => max_url_bytes,
         /// Redirects that are followed
-        fetch_redirects: count32 => max_redirects,
+        redirects: count32 => max_redirects,
         /// Bytes of a page, decompressed; what is beyond is not read
-        fetch_body_bytes: bytes => max_body_bytes,
+        page_bytes: bytes => max_body_bytes,
         /// Bytes of text that are delivered of a page
-        fetch_text_bytes: bytes => max_text_bytes,
+        page_text_bytes: bytes => max_text_bytes,
         /// Fetches that run at once
-        fetch_at_once: count => max_parallel,
+        fetches_at_once: count => max_parallel,
         /// Time to look up a name, connect and agree on TLS
         fetch_connect_seconds: seconds => connect_timeout,
         /// Longest silence of the other side
@@ -138,6 +138,6 @@ limits! {
         /// Time of a fetch with all its redirects
         fetch_seconds: seconds => total_timeout,
         /// Time to turn a page into text
-        fetch_render_seconds: seconds => render_timeout,
+        render_seconds: seconds => render_timeout,
     }
 }

@@ -176,12 +176,11 @@ fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Err(None);
     }
+    let is_object = line.trim_ascii_start().starts_with(b"{"); // an array would do for the struct
     let envelope: Envelope<'_> = match serde_json::from_slice(line) {
-        Ok(envelope) => envelope,
-        Err(wrong) if wrong.is_data() => {
-            let text = "a message is one JSON object with `jsonrpc`, `method` and, for a request, a string or whole-number `id`";
-            return Err(Some(error(None, -32600, text)));
-        }
+        Ok(envelope) if is_object => envelope,
+        Ok(_) => return Err(Some(no_message())),
+        Err(wrong) if wrong.is_data() => return Err(Some(no_message())),
         Err(wrong) => return Err(Some(error(None, -32700, &format!("not JSON: {wrong}")))),
     };
     let id = envelope.id.clone();
@@ -207,6 +206,12 @@ fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
         let request = id.as_ref().filter(|_| envelope.method.is_some())?;
         Some(error(Some(request), -32602, &format!("wrong `params`: {wrong}")))
     })
+}
+
+fn no_message() -> Vec<u8> {
+    let text =
+        "a message is one JSON object with `jsonrpc`, `method` and, for a request, a string or whole-number `id`";
+    error(None, -32600, text)
 }
 
 fn error(id: Option<&RequestId>, code: i32, text: &str) -> Vec<u8> {

@@ -115,9 +115,7 @@ fn parse(value: Value) -> Result<Cell, String> {
             return match (number.as_i64(), number.as_f64()) {
                 (Some(integer), _) => Ok(Cell::Integer(integer)),
                 (None, Some(real)) if number.is_f64() => Ok(Cell::Real(real)),
-                _ => Err(format!(
-                    "`{number}` does not fit a 64-bit integer; send it as text"
-                )),
+                _ => Err(format!("`{number}` does not fit a 64-bit integer; send it as text")),
             };
         }
         Value::Object(object) if object.len() == 1 => match object.into_iter().next() {
@@ -133,10 +131,9 @@ fn parse(value: Value) -> Result<Cell, String> {
     match (tag.as_str(), text.as_str()) {
         ("blob", _) => bytes().map(Cell::Blob),
         ("invalid_text", _) => bytes().map(Cell::InvalidText),
-        ("integer", digits) => digits
-            .parse()
-            .map(Cell::Integer)
-            .map_err(|_| "`integer` does not hold a 64-bit integer".into()),
+        ("integer", digits) => {
+            digits.parse().map(Cell::Integer).map_err(|_| "`integer` does not hold a 64-bit integer".into())
+        }
         ("real", "Infinity") => Ok(Cell::Real(f64::INFINITY)),
         ("real", "-Infinity") => Ok(Cell::Real(f64::NEG_INFINITY)),
         _ => Err(SHAPE.into()),

@@ -6,17 +6,16 @@ use rusqlite::{
     Connection, OpenFlags, Result,
     config::DbConfig::{
         SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML,
-        SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE,
-        SQLITE_DBCONFIG_ENABLE_FKEY, SQLITE_DBCONFIG_ENABLE_TRIGGER,
-        SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, SQLITE_DBCONFIG_ENABLE_FKEY,
+        SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
     },
     limits::Limit,
 };
 
 use super::{
     DatabaseLimits, authorizer,
+    describe::text,
     insert::quote,
-    read::text,
     refusal::{Fault, Task},
     threads::Call,
 };
@@ -41,8 +40,8 @@ pub(super) fn reader(file: &Path, limits: &DatabaseLimits) -> Result<Connection>
 /// Some modules compile their writing statements when a table of theirs is first named, which the
 /// authorizer would refuse.
 fn connect_virtual_tables(connection: &Connection) -> Result<()> {
-    let mut names = connection
-        .prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")?;
+    let mut names =
+        connection.prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")?;
     let mut rows = names.query([])?;
     while let Some(row) = rows.next()? {
         // A module that is missing matters only to a statement that names its table.
@@ -60,11 +59,8 @@ pub(super) fn writer(file: &Path, limits: &DatabaseLimits) -> Result<Connection>
     // back never reached the database file.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA cache_spill = 0")?;
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let growth =
-        i64::try_from(limits.growth_bytes).unwrap_or(i64::MAX) / pragma("page_size")?.max(1);
-    let pages = pragma("page_count")?
-        .saturating_add(growth)
-        .clamp(1, i64::from(u32::MAX) - 2);
+    let growth = i64::try_from(limits.growth_bytes).unwrap_or(i64::MAX) / pragma("page_size")?.max(1);
+    let pages = pragma("page_count")?.saturating_add(growth).clamp(1, i64::from(u32::MAX) - 2);
     connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     narrow(&connection, limits)?;
     Ok(connection)
@@ -87,9 +83,7 @@ fn open(file: &Path, mode: OpenFlags, limits: &DatabaseLimits) -> Result<Connect
     }
     // Sorters and temporary tables stay in memory, where the process-wide heap limit bounds them;
     // nothing bounds temporary files.
-    connection.execute_batch(
-        "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
-    )?;
+    connection.execute_batch("PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
 }
 
@@ -127,11 +121,7 @@ pub(crate) fn watch(connection: &mut Connection, call: &Arc<Call>) -> Result<()>
 
 /// End the transaction if the call may still do so. Otherwise, or if that fails, the connection is
 /// closed, which undoes the transaction.
-pub(crate) fn commit(
-    mut connection: Connection,
-    call: &Call,
-    task: &Task,
-) -> std::result::Result<(), Fault> {
+pub(crate) fn commit(mut connection: Connection, call: &Call, task: &Task) -> std::result::Result<(), Fault> {
     if !call.commits() {
         return Err(task.out_of_time().into());
     }

@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Write as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use rmcp::schemars;
@@ -12,16 +11,16 @@ use rusqlite::{
     hooks::Action::{SQLITE_DELETE, SQLITE_INSERT, SQLITE_UPDATE},
 };
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::{
     DatabaseLimits,
     authorizer::{self, Counted, NOBODY, Touched, Verbs},
     cell::Cell,
     connection::{commit, watch},
+    describe::text,
     insert::quote,
-    read::text,
-    refusal::{Fault, Task, shown},
+    question::question,
+    refusal::{Fault, Task},
     statement::{self, Room, RowSet},
     threads::Call,
 };
@@ -79,7 +78,7 @@ pub(super) fn execute(
     connection.authorizer(Some(authorizer::changes(Arc::clone(&touched))))?;
     let counting = Arc::clone(&touched);
     connection.update_hook(Some(move |action, _: &str, table: &str, _| {
-        let mut touched = counting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut touched = locked(&counting);
         let counted = touched.tables.entry(table.into()).or_default();
         match action {
             SQLITE_INSERT => counted.inserted += 1,
@@ -89,24 +88,20 @@ pub(super) fn execute(
         }
     }))?;
 
-    let room = Room {
-        rows: limits.rows,
-        bytes: limits.result_bytes,
-    };
+    let room = Room { rows: limits.rows, bytes: limits.result_bytes };
+    let total = connection.total_changes();
     let (tables, returned) = run(&connection, &touched, sql, params, room)?;
-    let question = {
-        let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
-        question(sql, params, &tables, &touched)
-    };
-    let executed = Executed {
-        tables,
-        returned,
-        question,
-    };
+    let total = connection.total_changes() - total;
+    let question = question(sql, params, &tables, total, &locked(&touched)).map_err(ToolError::internal)?;
+    let executed = Executed { tables, returned, question };
     agree(&executed)?;
     connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
     Ok(executed)
+}
+
+fn locked(touched: &Mutex<Touched>) -> MutexGuard<'_, Touched> {
+    touched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(
@@ -122,10 +117,7 @@ fn run(
     }
     statement::bind(&mut statement, params)?;
     let tables_before = Kinds::read(connection)?;
-    let names = touched
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .names();
+    let names = locked(touched).names();
     let before: BTreeMap<_, _> = names
         .into_iter()
         .map(|name| (name.clone(), rows(connection, &tables_before, &name)))
@@ -140,21 +132,14 @@ fn run(
 
     let tables_after = Kinds::read(connection)?;
     // The counting that follows must not add to what is counted.
-    let names = touched
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .names();
+    let names = locked(touched).names();
     let mut changes = Vec::new();
     for name in names {
-        let kind = tables_after
-            .0
-            .get(&name)
-            .or_else(|| tables_before.0.get(&name))
-            .copied();
+        let kind = tables_after.0.get(&name).or_else(|| tables_before.0.get(&name)).copied();
         if matches!(kind, Some(Kind::View | Kind::Shadow)) {
             continue;
         }
-        let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let touched = locked(touched);
         let counted = touched.tables.get(&name).copied().unwrap_or_default();
         let whole = touched.dropped.contains(&name) || touched.altered.contains(&name);
         let created = touched.created.contains(&name);
@@ -166,67 +151,44 @@ fn run(
         } else if created {
             rows_after
         } else if kind == Some(Kind::Rowid) {
-            Some(counted.all() + counted.replaced(rows_before, rows_after))
+            Some(counted.all() + counted.unreported(rows_before, rows_after))
         } else {
             None
         };
-        changes.push(TableChange {
-            table: name,
-            rows_before,
-            rows_after,
-            rows_changed,
-        });
+        changes.push(TableChange { table: name, rows_before, rows_after, rows_changed });
     }
-    let touched = touched.lock().unwrap_or_else(PoisonError::into_inner);
+    let touched = locked(touched);
     attribute(&mut changes, total, &tables_after, &touched);
     // Compiling a statement names every table that a trigger or a foreign key might reach.
     changes.retain(|change| !change.is_none() || touched.schema(&change.table));
     Ok((changes, has_columns.then_some(set)))
 }
 
-/// SQLite reports the rows of WITHOUT ROWID tables only in its total, without those that a
-/// REPLACE removes. Where one table is left without a number, the rest is that table's.
+/// SQLite reports the rows of WITHOUT ROWID tables only in its total, together with those of a
+/// DELETE that empties a table at once. Give them to such a table if nothing else changed.
 fn attribute(changes: &mut [TableChange], total: u64, kinds: &Kinds, touched: &Touched) {
-    let known: u64 = changes
-        .iter()
-        .filter_map(|change| change.rows_changed)
-        .sum();
-    let mut unknown = changes
-        .iter_mut()
-        .filter(|change| change.rows_changed.is_none());
-    let (Some(change), None) = (unknown.next(), unknown.next()) else {
-        return;
-    };
-    let rest = total.saturating_sub(known);
-    let (Some(before), Some(after)) = (change.rows_before, change.rows_after) else {
-        return;
-    };
-    if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
-        return;
+    let reported: u64 = touched.tables.values().map(|counted| counted.all()).sum();
+    let rest = total.saturating_sub(reported);
+    let alone = changes.iter().filter(|change| !change.is_none()).count() == 1;
+    for change in changes {
+        let (Some(before), Some(after), None) = (change.rows_before, change.rows_after, change.rows_changed) else {
+            continue;
+        };
+        if kinds.0.get(&change.table) != Some(&Kind::WithoutRowid) {
+            continue;
+        }
+        let verbs = touched.tables.get(&change.table).map(|counted| counted.verbs);
+        // How many rows there would be without those that a REPLACE removes, which no count holds.
+        let expected = match verbs.unwrap_or_default() {
+            _ if rest == 0 => after,
+            _ if !alone => continue,
+            Verbs { inserts: true, updates: false, deletes: false } => before + rest,
+            Verbs { inserts: false, updates: true, deletes: false } => before,
+            Verbs { inserts: false, updates: false, .. } => after,
+            _ => continue,
+        };
+        change.rows_changed = Some(rest + expected.saturating_sub(after));
     }
-    let replaced = match touched
-        .tables
-        .get(&change.table)
-        .map(|counted| counted.verbs)
-    {
-        Some(Verbs {
-            inserts: true,
-            updates: false,
-            deletes: false,
-        }) => before + rest,
-        Some(Verbs {
-            inserts: false,
-            updates: true,
-            deletes: false,
-        }) => before,
-        Some(Verbs {
-            inserts: false,
-            updates: false,
-            deletes: true,
-        }) => after,
-        _ => return,
-    };
-    change.rows_changed = Some(rest + replaced.saturating_sub(after));
 }
 
 /// What kind of table a name stands for.
@@ -243,8 +205,7 @@ struct Kinds(BTreeMap<String, Kind>);
 
 impl Kinds {
     fn read(connection: &Connection) -> Result<Self, Fault> {
-        let mut statement = connection
-            .prepare("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")?;
+        let mut statement = connection.prepare("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")?;
         let mut rows = statement.query([])?;
         let mut kinds = BTreeMap::new();
         while let Some(row) = rows.next()? {
@@ -278,82 +239,17 @@ impl Counted {
         self.inserted + self.updated + self.deleted
     }
 
-    /// Rows that a REPLACE clause removed, which SQLite reports nowhere.
-    fn replaced(self, before: Option<u64>, after: Option<u64>) -> u64 {
+    /// Rows that SQLite reports nowhere: removed by a REPLACE clause, or by a DELETE of all rows.
+    fn unreported(self, before: Option<u64>, after: Option<u64>) -> u64 {
         let (Some(before), Some(after)) = (before, after) else {
             return 0;
         };
-        (before + self.inserted)
-            .saturating_sub(self.deleted)
-            .saturating_sub(after)
+        (before + self.inserted).saturating_sub(self.deleted).saturating_sub(after)
     }
-}
-
-fn question(sql: &str, params: &[Cell], tables: &[TableChange], touched: &Touched) -> Question {
-    let mut text = format!(
-        "Run this statement on the database?\n\n    {}\n",
-        shown(sql, 1_000)
-    );
-    let params = serde_json::to_string(params).unwrap_or_default();
-    if params != "[]" {
-        let _ = writeln!(text, "    with {}", shown(&params, 500));
-    }
-    text.push('\n');
-    for change in tables.iter().take(20) {
-        let _ = writeln!(text, "- {}", change.told(touched));
-    }
-    if tables.len() > 20 {
-        let _ = writeln!(text, "- and {} more tables", tables.len() - 20);
-    }
-    for (verb, name) in touched.notes.iter().take(20) {
-        let _ = writeln!(text, "- {verb} `{}`", shown(name, 100));
-    }
-    if tables.is_empty() && touched.notes.is_empty() {
-        text.push_str("- It changes nothing as the database is now.\n");
-    }
-    text.push_str("\nThis cannot be undone.");
-
-    // A row that somebody else adds meanwhile is no reason to ask again; another number of
-    // changed or removed rows is.
-    let counts: Vec<_> = tables
-        .iter()
-        .map(|change| (&change.table, change.rows_changed, change.removed()))
-        .collect();
-    let exact = serde_json::to_string(&(sql, params, counts, &touched.notes)).unwrap_or_default();
-    let digest = Sha256::digest(exact.as_bytes());
-    let subject = digest
-        .iter()
-        .fold(String::from("execute "), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-    Question { subject, text }
 }
 
 impl TableChange {
     fn is_none(&self) -> bool {
         self.rows_changed == Some(0) && self.rows_before == self.rows_after
-    }
-
-    /// Rows fewer than before.
-    fn removed(&self) -> Option<i128> {
-        Some(i128::from(self.rows_before?) - i128::from(self.rows_after.unwrap_or(0)))
-    }
-
-    fn told(&self, touched: &Touched) -> String {
-        let table = shown(&self.table, 100);
-        let count = |rows: Option<u64>| rows.map_or("unknown".into(), |rows| rows.to_string());
-        let (before, after) = (count(self.rows_before), count(self.rows_after));
-        if touched.dropped.contains(&self.table) {
-            return format!("drops the table `{table}` and its rows ({before})");
-        }
-        if touched.altered.contains(&self.table) {
-            return format!("alters the table `{table}`, rows in it: {before}");
-        }
-        if touched.created.contains(&self.table) {
-            return format!("creates the table `{table}`, rows in it: {after}");
-        }
-        let changed = count(self.rows_changed);
-        format!("`{table}`: {changed} rows changed; {before} rows before, {after} after")
     }
 }

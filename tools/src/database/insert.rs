@@ -12,7 +12,7 @@ use super::{
     authorizer::{self, NOBODY},
     cell::Cell,
     connection::{commit, watch},
-    read::{columns, text},
+    describe::{columns, text},
     refusal::{Fault, Task, code, message, shown},
     threads::Call,
 };
@@ -54,27 +54,15 @@ pub(super) fn insert(
     check_size(limits, rows)?;
     watch(&mut connection, call)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let Target {
-        name,
-        has_rowid,
-        ordinary,
-    } = Target::find(&connection, table)?;
-    let columns: BTreeSet<String> = columns(&connection, &name)?
-        .into_iter()
-        .filter(|column| !column.generated)
-        .map(|column| column.name)
-        .collect();
+    let Target { name, has_rowid, ordinary } = Target::find(&connection, table)?;
+    let columns: BTreeSet<String> =
+        columns(&connection, &name)?.into_iter().filter(|column| !column.generated).map(|column| column.name).collect();
     connection.authorizer(Some(authorizer::inserts(ordinary)))?;
 
     let mut rowids = Vec::new();
     let mut prepared: Option<(Vec<&String>, Statement<'_>)> = None;
     for (index, row) in rows.iter().enumerate() {
-        let refused = |problem: &str| {
-            Fault::refused(format!(
-                "row {}: {problem}; nothing was inserted",
-                index + 1
-            ))
-        };
+        let refused = |problem: &str| Fault::refused(format!("row {}: {problem}; nothing was inserted", index + 1));
         let shape: Vec<&String> = row.keys().collect();
         let statement = match prepared.take() {
             Some((prepared_for, statement)) if prepared_for == shape => statement,
@@ -87,12 +75,10 @@ pub(super) fn insert(
         for (place, cell) in row.values().enumerate() {
             statement.raw_bind_parameter(place + 1, cell)?;
         }
-        let inserted = statement
-            .raw_execute()
-            .map_err(|error| match code(&error) {
-                Some(ErrorCode::ConstraintViolation) => refused(&message(&error)),
-                _ => error.into(),
-            })?;
+        let inserted = statement.raw_execute().map_err(|error| match code(&error) {
+            Some(ErrorCode::ConstraintViolation) => refused(&message(&error)),
+            _ => error.into(),
+        })?;
         if inserted != 1 {
             return Err(refused("a trigger of the table skipped it"));
         }
@@ -102,30 +88,19 @@ pub(super) fn insert(
 
     connection.authorizer(NOBODY)?;
     commit(connection, call, &task(limits))?;
-    Ok(Inserted {
-        count: rows.len(),
-        rowids: has_rowid.then_some(rowids),
-    })
+    Ok(Inserted { count: rows.len(), rowids: has_rowid.then_some(rowids) })
 }
 
 fn check_size(limits: &DatabaseLimits, rows: &[NewRow]) -> Result<(), Fault> {
     let most = limits.insert_rows;
     if rows.is_empty() || rows.len() > most {
         let given = rows.len();
-        return Err(Fault::refused(format!(
-            "`rows` holds {given} rows; send 1 to {most}"
-        )));
+        return Err(Fault::refused(format!("`rows` holds {given} rows; send 1 to {most}")));
     }
-    let bytes: usize = rows
-        .iter()
-        .flat_map(|row| row.values())
-        .map(Cell::json_bytes)
-        .sum();
+    let bytes: usize = rows.iter().flat_map(|row| row.values()).map(Cell::json_bytes).sum();
     if bytes > limits.insert_bytes {
         let most = limits.insert_bytes;
-        return Err(Fault::refused(format!(
-            "`rows` holds {bytes} bytes of values; send at most {most} at a time"
-        )));
+        return Err(Fault::refused(format!("`rows` holds {bytes} bytes of values; send at most {most} at a time")));
     }
     Ok(())
 }
@@ -161,31 +136,19 @@ impl Target {
             }
         }
         if let Some((name, has_rowid)) = found {
-            return Ok(Self {
-                name,
-                has_rowid,
-                ordinary,
-            });
+            return Ok(Self { name, has_rowid, ordinary });
         }
         let wanted = shown(wanted, 100);
-        Err(Fault::refused(match other {
-            Some(kind) => format!(
-                "`{wanted}` is a {kind} table, where an insertion may change what exists; insert \
-                 into an ordinary table, or let the user run `execute`"
-            )
-            .replace("view table", "view"),
-            None => {
-                let names: Vec<_> = ordinary
-                    .iter()
-                    .take(20)
-                    .map(|name| format!("`{}`", shown(name, 100)))
-                    .collect();
-                format!(
-                    "there is no table `{wanted}`; tables are {}",
-                    names.join(", ")
-                )
-            }
-        }))
+        if let Some(kind) = other {
+            let what = if kind == "view" { "view" } else { "virtual table or part of one" };
+            return Err(Fault::refused(format!(
+                "`{wanted}` is a {what}, where an insertion may change what exists; insert into \
+                 an ordinary table, or let the user run `execute`"
+            )));
+        }
+        let names: Vec<_> = ordinary.iter().take(20).map(|name| format!("`{}`", shown(name, 100))).collect();
+        let names = names.join(", ");
+        Err(Fault::refused(format!("there is no table `{wanted}`; tables are {names}")))
     }
 }
 
@@ -196,11 +159,7 @@ fn statement(table: &str, columns: &BTreeSet<String>, row: &NewRow) -> Result<St
     for wanted in row.keys() {
         let same = |name: &&String| name.eq_ignore_ascii_case(wanted);
         let Some(name) = columns.iter().find(same) else {
-            let known: Vec<_> = columns
-                .iter()
-                .take(50)
-                .map(|name| format!("`{}`", shown(name, 100)))
-                .collect();
+            let known: Vec<_> = columns.iter().take(50).map(|name| format!("`{}`", shown(name, 100))).collect();
             return Err(format!(
                 "`{}` is no column to insert into; columns are {}",
                 shown(wanted, 100),
@@ -219,9 +178,7 @@ fn statement(table: &str, columns: &BTreeSet<String>, row: &NewRow) -> Result<St
     }
     let places = vec!["?"; names.len()].join(", ");
     let names = names.join(", ");
-    Ok(format!(
-        "INSERT OR ABORT INTO main.{table} ({names}) VALUES ({places})"
-    ))
+    Ok(format!("INSERT OR ABORT INTO main.{table} ({names}) VALUES ({places})"))
 }
 
 /// A name as SQL.

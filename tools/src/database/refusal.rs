@@ -1,6 +1,6 @@
 //! What a caller is told when SQLite says no.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use rusqlite::{Error, ErrorCode, ffi};
 
@@ -53,7 +53,6 @@ impl Fault {
         };
         let text = match code {
             ErrorCode::OperationInterrupted => return task.out_of_time(),
-            ErrorCode::AuthorizationForStatementDenied => task.denied.into(),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 "the database is locked by another program; try again later".into()
             }
@@ -61,24 +60,23 @@ impl Fault {
                                   allows; shorten it, or read parts with `substr` and `length`"
                 .into(),
             ErrorCode::OutOfMemory => {
-                "the statement needs more memory than this server allows; sort, group or change \
-                 fewer rows at a time"
+                "the statement needs more memory than this server has left; sort, group or change \
+                 fewer rows at a time, or try again when it is less busy"
                     .into()
             }
-            ErrorCode::DiskFull => {
-                "the statement would let the database grow more than this server allows; change \
+            ErrorCode::DiskFull => "the statement would let the database grow more than this server allows; change \
                  fewer rows at a time"
-                    .into()
-            }
+                .into(),
             ErrorCode::ReadOnly if needs_recovery(&error) => {
                 "the database needs recovery after a crash; its operator must open it once with \
                  a program that may write to it"
                     .into()
             }
+            ErrorCode::ReadOnly => "the file cannot be written to".into(),
             ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => {
                 format!("the database file is damaged: {}", message(&error))
             }
-            ErrorCode::ReadOnly => task.denied.into(),
+            ErrorCode::AuthorizationForStatementDenied => task.denied.into(),
             ErrorCode::Unknown
             | ErrorCode::ConstraintViolation
             | ErrorCode::TypeMismatch
@@ -96,9 +94,7 @@ impl Task {
 
     pub(crate) fn out_of_time(&self) -> ToolError {
         let limit = self.time.as_secs_f64();
-        self.refused(&format!(
-            "stopped at the time limit of {limit} s; ask for less at a time"
-        ))
+        self.refused(&format!("stopped at the time limit of {limit} s; ask for less at a time"))
     }
 
     fn refused(&self, text: &str) -> ToolError {
@@ -118,20 +114,14 @@ pub(super) fn code(error: &Error) -> Option<ErrorCode> {
 pub(super) fn needs_recovery(error: &Error) -> bool {
     matches!(
         error.sqlite_extended_error_code(),
-        Some(
-            ffi::SQLITE_READONLY_ROLLBACK
-                | ffi::SQLITE_READONLY_RECOVERY
-                | ffi::SQLITE_READONLY_CANTINIT
-        )
+        Some(ffi::SQLITE_READONLY_ROLLBACK | ffi::SQLITE_READONLY_RECOVERY | ffi::SQLITE_READONLY_CANTINIT)
     )
 }
 
 /// SQLite's own words about a mistake in a statement or its data.
 pub(super) fn message(error: &Error) -> String {
     match error {
-        Error::SqliteFailure(_, Some(text)) | Error::SqlInputError { msg: text, .. } => {
-            shown(text, 300)
-        }
+        Error::SqliteFailure(_, Some(text)) | Error::SqlInputError { msg: text, .. } => shown(text, 300),
         other => shown(&other.to_string(), 300),
     }
 }
@@ -143,7 +133,7 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     for (index, character) in text.chars().enumerate() {
         if index == most {
             let more = text.chars().count() - most;
-            shown.push_str(&format!("… ({more} more characters)"));
+            let _ = write!(shown, "… ({more} more characters)");
             break;
         }
         match character {

@@ -46,10 +46,7 @@ impl<K: 'static> Threads<K> {
                     job(&mut kept);
                 }
             };
-            thread::Builder::new()
-                .name(name.into())
-                .stack_size(STACK_BYTES)
-                .spawn(serve)?;
+            thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(serve)?;
         }
         Ok(Self { queue: sender })
     }
@@ -102,11 +99,7 @@ impl<K: 'static> Threads<K> {
 }
 
 fn next<K>(receiver: &Mutex<Receiver<Job<K>>>) -> Option<Job<K>> {
-    receiver
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .recv()
-        .ok()
+    receiver.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
 /// One call's life: running, then either stopped or committing. Never both, so that "nothing was
@@ -123,10 +116,7 @@ const COMMITTING: u8 = 2;
 
 impl Call {
     fn lasting(time: Duration) -> Self {
-        Self {
-            deadline: Instant::now() + time,
-            state: AtomicU8::new(RUNNING),
-        }
+        Self { deadline: Instant::now() + time, state: AtomicU8::new(RUNNING) }
     }
 
     /// Whether the work should end here.
@@ -148,9 +138,7 @@ impl Call {
     }
 
     fn turn(&self, to: u8) -> bool {
-        self.state
-            .compare_exchange(RUNNING, to, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+        self.state.compare_exchange(RUNNING, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 

@@ -35,27 +35,17 @@ pub(super) fn read(notes: &Notes, name: &NoteName, caller: &Caller) -> Result<St
     let mut bytes = Vec::new();
     let limit = notes.limits.note_bytes;
     // One byte more than is allowed, so that a file that grows meanwhile is noticed.
-    file.take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|error| failed(name, &error))?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| failed(name, &error))?;
     if bytes.len() as u64 > limit {
         return Err(ToolError::refused(format!(
             "note `{name}` is longer than {limit} bytes and was not read; tell the operator"
         )));
     }
-    String::from_utf8(bytes).map_err(|_| {
-        ToolError::refused(format!(
-            "`{name}` is not UTF-8 text and was not read; choose another note"
-        ))
-    })
+    String::from_utf8(bytes)
+        .map_err(|_| ToolError::refused(format!("`{name}` is not UTF-8 text and was not read; choose another note")))
 }
 
-pub(super) fn create(
-    notes: &Notes,
-    name: &NoteName,
-    text: &str,
-    caller: &Caller,
-) -> Result<(), ToolError> {
+pub(super) fn create(notes: &Notes, name: &NoteName, text: &str, caller: &Caller) -> Result<(), ToolError> {
     fits(notes, name, text.len() as u64)?;
     let lock = notes.exclusive(caller)?;
     is_new(notes, name)?;
@@ -68,17 +58,10 @@ pub(super) fn create(
         ErrorKind::AlreadyExists => taken(name),
         _ => failed(name, &error),
     })?;
-    swept
-        .and_then(|()| lock.sync())
-        .map_err(ToolError::internal)
+    swept.and_then(|()| lock.sync()).map_err(ToolError::internal)
 }
 
-pub(super) fn append(
-    notes: &Notes,
-    name: &NoteName,
-    text: &str,
-    caller: &Caller,
-) -> Result<u64, ToolError> {
+pub(super) fn append(notes: &Notes, name: &NoteName, text: &str, caller: &Caller) -> Result<u64, ToolError> {
     let _lock = notes.exclusive(caller)?;
     let (mut file, metadata) = open(notes, name, OpenOptions::new().append(true))?;
     let before = metadata.len();
@@ -98,9 +81,7 @@ pub(super) fn append(
     };
     if let Err(error) = added {
         // Take back the part that was written before the disk was full, if that is all that came.
-        let part = file
-            .metadata()
-            .is_ok_and(|now| now.len() == after - rest.len() as u64);
+        let part = file.metadata().is_ok_and(|now| now.len() == after - rest.len() as u64);
         let undone = part && file.set_len(before).and_then(|()| file.sync_all()).is_ok();
         return Err(if undone {
             failed(name, &error)
@@ -111,12 +92,7 @@ pub(super) fn append(
     Ok(after)
 }
 
-pub(super) fn replace(
-    notes: &Notes,
-    name: &NoteName,
-    text: &str,
-    caller: &Caller,
-) -> Result<u64, ToolError> {
+pub(super) fn replace(notes: &Notes, name: &NoteName, text: &str, caller: &Caller) -> Result<u64, ToolError> {
     fits(notes, name, text.len() as u64)?;
     let lock = notes.exclusive(caller)?;
     let old = match notes.dir.symlink_metadata(name.as_str()) {
@@ -141,38 +117,24 @@ pub(super) fn replace(
 
 /// Open a note. Never waits for the other end of a pipe, and never follows a link: what stands
 /// under the name may change between the two looks at it.
-fn open(
-    notes: &Notes,
-    name: &NoteName,
-    options: &mut OpenOptions,
-) -> Result<(File, Metadata), ToolError> {
+fn open(notes: &Notes, name: &NoteName, options: &mut OpenOptions) -> Result<(File, Metadata), ToolError> {
     let missing = |error: &io::Error| match (error.kind(), Errno::from_io_error(error)) {
-        (ErrorKind::NotFound, _) => ToolError::refused(format!(
-            "there is no note `{name}`; see `list_notes`, or use `create_note`"
-        )),
+        (ErrorKind::NotFound, _) => {
+            ToolError::refused(format!("there is no note `{name}`; see `list_notes`, or use `create_note`"))
+        }
         // How a link, a pipe or socket without another end, and a folder answer.
         (_, Some(Errno::LOOP | Errno::NXIO | Errno::ISDIR)) => not_plain(name),
         _ => failed(name, error),
     };
     // A device is not even opened: that alone can have an effect.
-    let listed = notes
-        .dir
-        .symlink_metadata(name.as_str())
-        .map_err(|error| missing(&error))?;
+    let listed = notes.dir.symlink_metadata(name.as_str()).map_err(|error| missing(&error))?;
     if !is_plain(&listed) {
         return Err(not_plain(name));
     }
     let options = options.follow(FollowSymlinks::No).nonblock(true);
-    let file = notes
-        .dir
-        .open_with(name.as_str(), options)
-        .map_err(|error| missing(&error))?;
+    let file = notes.dir.open_with(name.as_str(), options).map_err(|error| missing(&error))?;
     let metadata = file.metadata().map_err(ToolError::internal)?;
-    if is_plain(&metadata) {
-        Ok((file, metadata))
-    } else {
-        Err(not_plain(name))
-    }
+    if is_plain(&metadata) { Ok((file, metadata)) } else { Err(not_plain(name)) }
 }
 
 /// Write a whole text beside the notes, with the permissions of the note that it will replace.

@@ -44,16 +44,9 @@ pub(super) fn all(notes: &Notes) -> Result<(Vec<(NoteName, Metadata)>, u64), Too
         if file_name == file::TEMPORARY {
             continue;
         }
-        let name = file_name
-            .into_string()
-            .ok()
-            .and_then(|name| NoteName::try_from(name).ok());
+        let name = file_name.into_string().ok().and_then(|name| NoteName::try_from(name).ok());
         // An entry can go while we look.
-        let metadata = notes
-            .dir
-            .symlink_metadata(entry.file_name())
-            .ok()
-            .filter(file::is_plain);
+        let metadata = notes.dir.symlink_metadata(entry.file_name()).ok().filter(file::is_plain);
         match name.zip(metadata) {
             Some(note) => found.push(note),
             None => others += 1,
@@ -62,20 +55,12 @@ pub(super) fn all(notes: &Notes) -> Result<(Vec<(NoteName, Metadata)>, u64), Too
     Ok((found, others))
 }
 
-pub(super) fn page(
-    notes: &Notes,
-    cursor: Option<&str>,
-    caller: &Caller,
-) -> Result<Listing, ToolError> {
+pub(super) fn page(notes: &Notes, cursor: Option<&str>, caller: &Caller) -> Result<Listing, ToolError> {
     let after = cursor.map(|cursor| {
         let name = transparent(cursor).and_then(|name| String::from_utf8(name).ok());
-        name.and_then(|name| NoteName::try_from(name).ok())
-            .ok_or_else(|| {
-                ToolError::refused(format!(
-                    "unknown cursor {}; leave it out to start at the first note",
-                    quoted(cursor)
-                ))
-            })
+        name.and_then(|name| NoteName::try_from(name).ok()).ok_or_else(|| {
+            ToolError::refused(format!("unknown cursor {}; leave it out to start at the first note", quoted(cursor)))
+        })
     });
     let after = after.transpose()?;
     let _lock = notes.shared(caller)?;
@@ -84,29 +69,16 @@ pub(super) fn page(
     found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     let more = found.len() > notes.limits.page.max(1);
     found.truncate(notes.limits.page.max(1));
-    let next_cursor = found
-        .last()
-        .filter(|_| more)
-        .map(|(name, _)| opaque(name.as_str().as_bytes()));
+    let next_cursor = found.last().filter(|_| more).map(|(name, _)| opaque(name.as_str().as_bytes()));
     let note = |(name, metadata): (NoteName, Metadata)| Note {
         name: name.to_string(),
         bytes: metadata.len(),
         modified: modified(&metadata),
     };
-    Ok(Listing {
-        notes: found.into_iter().map(note).collect(),
-        other_entries,
-        next_cursor,
-    })
+    Ok(Listing { notes: found.into_iter().map(note).collect(), other_entries, next_cursor })
 }
 
 fn modified(metadata: &Metadata) -> Option<String> {
     let time = metadata.modified().ok()?.into_std();
-    rfc3339(
-        time.duration_since(UNIX_EPOCH)
-            .ok()?
-            .as_secs()
-            .try_into()
-            .ok()?,
-    )
+    rfc3339(time.duration_since(UNIX_EPOCH).ok()?.as_secs().try_into().ok()?)
 }

@@ -34,11 +34,7 @@ pub(super) fn create(
     clash(branch, heads.iter().map(|head| head.name.as_slice()))?;
     let default = default_branch(&place, "HEAD", HEADS);
     let hidden = policy::Hidden::from_readers(repo, &place)?;
-    let shown = |name: &str| {
-        heads
-            .iter()
-            .find(|head| head.name == name.as_bytes() && !hidden.hides(&head.name))
-    };
+    let shown = |name: &str| heads.iter().find(|head| head.name == name.as_bytes() && !hidden.hides(&head.name));
     let at = |name: &str| shown(name).map(|head| head.oid);
     let commit = start(from, default.as_deref(), at)?;
     is_commit(&place, commit, "repository")?;
@@ -48,13 +44,11 @@ pub(super) fn create(
     caller.still_waits()?;
     // Under its lock the reference must still have no value, so a branch that another program
     // made since we looked is not moved.
-    place
-        .reference_matching(&name, commit, false, Oid::ZERO_SHA1, &message)
-        .map_err(|error| match error.code() {
-            ErrorCode::Exists | ErrorCode::Modified => taken(branch),
-            ErrorCode::Directory => conflicting(branch, None),
-            _ => refusal(&error),
-        })?;
+    place.reference_matching(&name, commit, false, Oid::ZERO_SHA1, &message).map_err(|error| match error.code() {
+        ErrorCode::Exists | ErrorCode::Modified => taken(branch),
+        ErrorCode::Directory => conflicting(branch, None),
+        _ => refusal(&error),
+    })?;
     sync(place.commondir(), &name).map_err(ToolError::internal)?;
     match value(path, &name)? {
         Some(now) if now == commit => Ok(commit),
@@ -83,22 +77,16 @@ pub(super) fn delete(
     policy::allows(repo, &clone, Some(&place), branch, Change::Delete)?;
     stands_on(branch, expected, tip)?;
     let others = heads(&place, HEADS)?;
-    let others = others
-        .iter()
-        .filter(|head| !head.alias && head.name != branch.as_str().as_bytes());
+    let others = others.iter().filter(|head| !head.alias && head.name != branch.as_str().as_bytes());
     let others: Vec<Oid> = others.map(|head| head.oid).collect();
-    if let Some(question) =
-        loss::question(&place, branch, tip, &others, repo.limits.counted_commits)?
-    {
+    if let Some(question) = loss::question(&place, branch, tip, &others, repo.limits.counted_commits)? {
         consent(question)?;
     }
 
     // Compared again under the reference's lock. libgit2's own deletion of a branch would drop its
     // reflog and settings before it compares, and so when it then deletes nothing.
     let mut transaction = place.transaction().map_err(|error| refusal(&error))?;
-    transaction
-        .lock_ref(&name)
-        .map_err(|error| refusal(&error))?;
+    transaction.lock_ref(&name).map_err(|error| refusal(&error))?;
     match value(path, &name)? {
         Some(now) if now == tip => {}
         Some(now) => return Err(moved(branch, now)),
@@ -138,10 +126,7 @@ fn value(path: &Path, name: &str) -> Result<Option<Oid>, ToolError> {
 
 /// Refuse a name that is taken, or that would be on a file system without letter case, or that is
 /// a folder of another name.
-pub(super) fn clash<'a>(
-    branch: &BranchName,
-    names: impl Iterator<Item = &'a [u8]>,
-) -> Result<(), ToolError> {
+pub(super) fn clash<'a>(branch: &BranchName, names: impl Iterator<Item = &'a [u8]>) -> Result<(), ToolError> {
     let wanted = branch.as_str().as_bytes();
     let below = |folder: &[u8], name: &[u8]| match name.split_at_checked(folder.len()) {
         Some((start, [b'/', ..])) => start.eq_ignore_ascii_case(folder),
@@ -159,15 +144,11 @@ pub(super) fn clash<'a>(
 }
 
 fn taken(branch: &BranchName) -> ToolError {
-    ToolError::refused(format!(
-        "branch `{branch}` already exists and was not changed; choose another name"
-    ))
+    ToolError::refused(format!("branch `{branch}` already exists and was not changed; choose another name"))
 }
 
 fn conflicting(branch: &BranchName, other: Option<&[u8]>) -> ToolError {
-    let other = other.map_or_else(String::new, |name| {
-        format!(" `{}`", crate::text::visible(name, 60))
-    });
+    let other = other.map_or_else(String::new, |name| format!(" `{}`", crate::text::visible(name, 60)));
     ToolError::refused(format!(
         "`{branch}` conflicts with existing branch{other}; choose a name that differs in more than letter case and is no folder of another"
     ))
@@ -191,9 +172,9 @@ pub(super) fn start(
                 crate::text::quoted(name)
             ))
         }),
-        None => Err(ToolError::refused(
-            "there is no default branch to start from; name a branch or a commit in `from`",
-        )),
+        None => {
+            Err(ToolError::refused("there is no default branch to start from; name a branch or a commit in `from`"))
+        }
     }
 }
 
@@ -205,9 +186,9 @@ pub(super) fn is_commit(place: &Repository, oid: Oid, whereabouts: &str) -> Resu
         Ok((_, kind)) => Err(ToolError::refused(format!(
             "`{oid}` is a {kind} and not a commit; name a branch or a commit in `from`"
         ))),
-        Err(error) if error.code() == ErrorCode::NotFound => Err(ToolError::refused(format!(
-            "the {whereabouts} has no commit `{oid}`; see `list_branches` for commits"
-        ))),
+        Err(error) if error.code() == ErrorCode::NotFound => {
+            Err(ToolError::refused(format!("the {whereabouts} has no commit `{oid}`; see `list_branches` for commits")))
+        }
         Err(error) => Err(refusal(&error)),
     }
 }
@@ -229,16 +210,10 @@ pub(super) fn keeps(
     } else {
         return Ok(());
     };
-    Err(ToolError::refused(format!(
-        "`{branch}` {why} and is not deleted; choose another branch"
-    )))
+    Err(ToolError::refused(format!("`{branch}` {why} and is not deleted; choose another branch")))
 }
 
-pub(super) fn stands_on(
-    branch: &BranchName,
-    expected: Option<CommitId>,
-    tip: Oid,
-) -> Result<(), ToolError> {
+pub(super) fn stands_on(branch: &BranchName, expected: Option<CommitId>, tip: Oid) -> Result<(), ToolError> {
     match expected {
         Some(CommitId(oid)) if oid != tip => Err(moved(branch, tip)),
         _ => Ok(()),
@@ -254,16 +229,12 @@ pub(super) fn moved(branch: &BranchName, now: Oid) -> ToolError {
 /// Wait until what a change to `name` may have touched is on the disk.
 fn sync(git_dir: &Path, name: &str) -> io::Result<()> {
     let reference = git_dir.join(name);
-    let folders = reference
-        .ancestors()
-        .skip(1)
-        .take_while(|folder| folder.starts_with(git_dir));
+    let folders = reference.ancestors().skip(1).take_while(|folder| folder.starts_with(git_dir));
     let files = [reference.as_path(), &git_dir.join("packed-refs")];
     for path in files.into_iter().chain(folders) {
         match File::open(path).and_then(|file| file.sync_all()) {
             // The branch is gone, or its folder with it.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             done => done?,
         }
     }

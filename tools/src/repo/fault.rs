@@ -9,9 +9,9 @@ pub(super) fn refusal(error: &Error) -> ToolError {
         (ErrorCode::Locked, _) => ToolError::refused(
             "the repository is locked by another program, nothing was changed; try again in a moment",
         ),
-        (_, ErrorClass::Reference) if error.message().contains("corrupt") => ToolError::refused(
-            "the repository's list of references is corrupt, nothing was changed; tell the operator",
-        ),
+        (_, ErrorClass::Reference) if error.message().contains("corrupt") => {
+            ToolError::refused("the repository's list of references is corrupt, nothing was changed; tell the operator")
+        }
         _ => ToolError::internal(error),
     }
 }

@@ -70,20 +70,13 @@ pub(super) struct Head {
 pub(super) fn heads(repo: &Repository, prefix: &str) -> Result<Vec<Head>, ToolError> {
     let mut heads = Vec::new();
     let glob = format!("{prefix}*");
-    for reference in repo
-        .references_glob(&glob)
-        .map_err(|error| refusal(&error))?
-    {
+    for reference in repo.references_glob(&glob).map_err(|error| refusal(&error))? {
         let reference = reference.map_err(|error| refusal(&error))?;
         let direct = reference.target();
         let target = direct.or_else(|| reference.resolve().ok()?.target());
         let name = reference.name_bytes().strip_prefix(prefix.as_bytes());
         if let (Some(oid), Some(name)) = (target, name) {
-            heads.push(Head {
-                name: name.to_owned(),
-                oid,
-                alias: direct.is_none(),
-            });
+            heads.push(Head { name: name.to_owned(), oid, alias: direct.is_none() });
         }
     }
     Ok(heads)
@@ -111,33 +104,17 @@ impl Key {
     fn of_cursor(cursor: &str) -> Option<Self> {
         let bytes = transparent(cursor)?;
         let (time, name) = bytes.split_first_chunk()?;
-        Some(Self {
-            time: Reverse(i64::from_be_bytes(*time)),
-            name: name.to_owned(),
-        })
+        Some(Self { time: Reverse(i64::from_be_bytes(*time)), name: name.to_owned() })
     }
 }
 
-pub(super) fn page(
-    repo: &Repo,
-    limit: i64,
-    cursor: Option<&str>,
-    caller: &Caller,
-) -> Result<Page, ToolError> {
-    let limit = usize::try_from(limit)
-        .ok()
-        .filter(|limit| (1..=100).contains(limit))
-        .ok_or_else(|| {
-            ToolError::refused(format!(
-                "limit `{limit}` is not between 1 and 100; read further pages with `cursor`"
-            ))
-        })?;
+pub(super) fn page(repo: &Repo, limit: i64, cursor: Option<&str>, caller: &Caller) -> Result<Page, ToolError> {
+    let limit = usize::try_from(limit).ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
+        ToolError::refused(format!("limit `{limit}` is not between 1 and 100; read further pages with `cursor`"))
+    })?;
     let after = cursor.map(|cursor| {
         Key::of_cursor(cursor).ok_or_else(|| {
-            ToolError::refused(format!(
-                "unknown cursor {}; leave it out to start at the newest branch",
-                quoted(cursor)
-            ))
+            ToolError::refused(format!("unknown cursor {}; leave it out to start at the newest branch", quoted(cursor)))
         })
     });
     let after = after.transpose()?;
@@ -156,13 +133,9 @@ pub(super) fn page(
     let mut heads = heads(&place, &prefix)?;
     let hidden = Hidden::from_readers(repo, &place)?;
     heads.retain(|head| !hidden.hides(&head.name) && (live || head.name != b"HEAD"));
-    let default = default_branch(&place, &head, &prefix)
-        .filter(|name| heads.iter().any(|head| head.name == name.as_bytes()));
-    let in_use = if live {
-        policy::in_use(&place)
-    } else {
-        Vec::new()
-    };
+    let default =
+        default_branch(&place, &head, &prefix).filter(|name| heads.iter().any(|head| head.name == name.as_bytes()));
+    let in_use = if live { policy::in_use(&place) } else { Vec::new() };
 
     let mut keyed = keyed(repo, &place, heads, caller)?;
     keyed.retain(|(key, _)| after.as_ref().is_none_or(|after| key > after));
@@ -181,40 +154,25 @@ pub(super) fn page(
             protected: repo.protects(&plain),
             checked_out: in_use.iter().any(|name| *name == plain),
             head: oid.to_string(),
-            committed: commit
+            committed: commit.as_ref().and_then(|commit| rfc3339(commit.time().seconds())),
+            subject: commit
                 .as_ref()
-                .and_then(|commit| rfc3339(commit.time().seconds())),
-            subject: commit.as_ref().and_then(|commit| {
-                Some(visible(commit.summary_bytes()?, repo.limits.subject_chars))
-            }),
-            name: if BranchName::fits(&key.name) {
-                plain.into()
-            } else {
-                visible(&key.name, 200)
-            },
+                .and_then(|commit| Some(visible(commit.summary_bytes()?, repo.limits.subject_chars))),
+            name: if BranchName::fits(&key.name) { plain.into() } else { visible(&key.name, 200) },
         }
     });
     Ok(Page {
         branches: branches.collect(),
         default_branch: default.map(|name| visible(name.as_bytes(), 200)),
         live,
-        as_of: if live {
-            None
-        } else {
-            last_fetch(&place, &head)
-        },
+        as_of: if live { None } else { last_fetch(&place, &head) },
         next_cursor,
     })
 }
 
 /// The heads with their place in the order. Reading a commit's time costs far more than all else,
 /// so the times of the last listing are kept.
-fn keyed(
-    repo: &Repo,
-    place: &Repository,
-    heads: Vec<Head>,
-    caller: &Caller,
-) -> Result<Vec<(Key, Oid)>, ToolError> {
+fn keyed(repo: &Repo, place: &Repository, heads: Vec<Head>, caller: &Caller) -> Result<Vec<(Key, Oid)>, ToolError> {
     // What can't be read comes last.
     const UNREADABLE: i64 = i64::MIN;
     let known = Arc::clone(&repo.times.lock().unwrap_or_else(PoisonError::into_inner));
@@ -229,19 +187,11 @@ fn keyed(
             news = true;
             commit_time(&odb, oid).unwrap_or(UNREADABLE)
         };
-        keyed.push((
-            Key {
-                time: Reverse(time),
-                name,
-            },
-            oid,
-        ));
+        keyed.push((Key { time: Reverse(time), name }, oid));
     }
     if news {
         let readable = keyed.iter().filter(|(key, _)| key.time.0 != UNREADABLE);
-        let times = readable
-            .map(|(key, oid)| (*oid, key.time.0))
-            .take(repo.limits.remembered_commits);
+        let times = readable.map(|(key, oid)| (*oid, key.time.0)).take(repo.limits.remembered_commits);
         *repo.times.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(times.collect());
     }
     Ok(keyed)
@@ -249,36 +199,17 @@ fn keyed(
 
 /// The seconds in a commit's `committer` line, without parsing the rest of it.
 fn commit_time(odb: &Odb<'_>, oid: Oid) -> Option<i64> {
-    let object = odb
-        .read(oid)
-        .ok()
-        .filter(|object| object.kind() == ObjectType::Commit)?;
-    let header = object
-        .data()
-        .split(|&b| b == b'\n')
-        .take_while(|line| !line.is_empty());
-    let committer = header
-        .into_iter()
-        .find_map(|line| line.strip_prefix(b"committer "))?;
+    let object = odb.read(oid).ok().filter(|object| object.kind() == ObjectType::Commit)?;
+    let header = object.data().split(|&b| b == b'\n').take_while(|line| !line.is_empty());
+    let committer = header.into_iter().find_map(|line| line.strip_prefix(b"committer "))?;
     let after_address = committer.rsplit(|&b| b == b'>').next()?;
-    std::str::from_utf8(after_address)
-        .ok()?
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok()
+    std::str::from_utf8(after_address).ok()?.split_whitespace().next()?.parse().ok()
 }
 
 /// When the clone last fetched, or was made.
 fn last_fetch(clone: &Repository, head: &str) -> Option<String> {
     let changed = |path: &Path| path.metadata().ok()?.modified().ok();
-    let time: SystemTime = changed(&clone.commondir().join("FETCH_HEAD"))
-        .or_else(|| changed(&clone.commondir().join(head)))?;
-    rfc3339(
-        time.duration_since(UNIX_EPOCH)
-            .ok()?
-            .as_secs()
-            .try_into()
-            .ok()?,
-    )
+    let time: SystemTime =
+        changed(&clone.commondir().join("FETCH_HEAD")).or_else(|| changed(&clone.commondir().join(head)))?;
+    rfc3339(time.duration_since(UNIX_EPOCH).ok()?.as_secs().try_into().ok()?)
 }

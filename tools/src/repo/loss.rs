@@ -19,11 +19,7 @@ pub(super) fn question(
     }
     let text = if is_commit(repo, tip) {
         // What isn't here can't be followed; it may keep a commit, so the user is rather asked.
-        let here: Vec<Oid> = others
-            .iter()
-            .copied()
-            .filter(|&oid| is_commit(repo, oid))
-            .collect();
+        let here: Vec<Oid> = others.iter().copied().filter(|&oid| is_commit(repo, oid)).collect();
         if reaches(repo, &here, tip)? {
             return Ok(None);
         }
@@ -44,10 +40,7 @@ pub(super) fn question(
             "Delete branch `{branch}` at {tip}? This clone has no copy of its commits, so they may be on no other branch and may be lost."
         )
     };
-    Ok(Some(Question {
-        subject: format!("{branch}@{tip}"),
-        text,
-    }))
+    Ok(Some(Question { subject: format!("{branch}@{tip}"), text }))
 }
 
 fn is_commit(repo: &Repository, oid: Oid) -> bool {

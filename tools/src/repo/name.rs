@@ -83,11 +83,7 @@ fn fault(name: &str) -> Option<&'static str> {
         return Some("git doesn't allow it");
     }
     // Git itself would take the rest, and then read them as something else.
-    let first = name
-        .split('/')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let first = name.split('/').next().unwrap_or_default().to_ascii_lowercase();
     if ["refs", "heads", "tags", "remotes"].contains(&first.as_str()) {
         return Some("it reads as a full reference; leave the prefix out");
     }
@@ -115,15 +111,8 @@ impl TryFrom<String> for CommitId {
 
     fn try_from(hex: String) -> Result<Self, String> {
         let full = hex.len() == 40;
-        let oid = Oid::from_str(&hex)
-            .ok()
-            .filter(|oid| full && !oid.is_zero());
-        oid.map(Self).ok_or_else(|| {
-            format!(
-                "{} is no commit id; give all forty hexadecimal digits",
-                quoted(&hex)
-            )
-        })
+        let oid = Oid::from_str(&hex).ok().filter(|oid| full && !oid.is_zero());
+        oid.map(Self).ok_or_else(|| format!("{} is no commit id; give all forty hexadecimal digits", quoted(&hex)))
     }
 }
 

@@ -21,18 +21,13 @@ struct Listed {
 
 impl Listed {
     fn now(remote: &mut Remote<'_>) -> Result<Self, Error> {
-        let mut listed = Self {
-            heads: BTreeMap::new(),
-            default: None,
-        };
+        let mut listed = Self { heads: BTreeMap::new(), default: None };
         remote.connect(Direction::Fetch)?;
         for head in remote.list()? {
             if let Some(name) = head.name().strip_prefix("refs/heads/") {
                 listed.heads.insert(name.to_owned(), head.oid());
             } else if head.name() == "HEAD" {
-                let target = head
-                    .symref_target()
-                    .and_then(|name| name.strip_prefix("refs/heads/"));
+                let target = head.symref_target().and_then(|name| name.strip_prefix("refs/heads/"));
                 listed.default = target.map(str::to_owned);
             }
         }
@@ -49,24 +44,14 @@ pub(super) fn create(
 ) -> Result<Oid, ToolError> {
     let clone = repo.fresh()?;
     policy::allows(repo, &clone, None, branch, Change::Create)?;
-    let mut remote = clone
-        .find_remote(&repo.remote_name)
-        .map_err(|error| refusal(&error))?;
+    let mut remote = clone.find_remote(&repo.remote_name).map_err(|error| refusal(&error))?;
     let listed = Listed::now(&mut remote).map_err(|error| unreachable(&error))?;
     clash(branch, listed.heads.keys().map(String::as_bytes))?;
     let at = |name: &str| listed.heads.get(name).copied();
     let commit = start(from, listed.default.as_deref(), at)?;
     is_commit(&clone, commit, "clone")?;
     let refspec = format!("{commit}:{}", branch.as_ref_name());
-    let before = push(
-        &clone,
-        &mut remote,
-        branch,
-        &refspec,
-        None,
-        Some(commit),
-        caller,
-    )?;
+    let before = push(&clone, &mut remote, branch, &refspec, None, Some(commit), caller)?;
     if before.is_some() {
         return Err(ToolError::refused(format!(
             "branch `{branch}` already exists and was not changed; choose another name"
@@ -84,9 +69,7 @@ pub(super) fn delete(
     caller: &Caller,
 ) -> Result<Option<Oid>, ToolError> {
     let clone = repo.fresh()?;
-    let mut remote = clone
-        .find_remote(&repo.remote_name)
-        .map_err(|error| refusal(&error))?;
+    let mut remote = clone.find_remote(&repo.remote_name).map_err(|error| refusal(&error))?;
     let listed = Listed::now(&mut remote).map_err(|error| unreachable(&error))?;
     keeps(repo, branch, listed.default.as_deref(), &[])?;
     let Some(&tip) = listed.heads.get(branch.as_str()) else {
@@ -94,26 +77,13 @@ pub(super) fn delete(
     };
     policy::allows(repo, &clone, None, branch, Change::Delete)?;
     stands_on(branch, expected, tip)?;
-    let others = listed
-        .heads
-        .iter()
-        .filter(|(name, _)| *name != branch.as_str());
+    let others = listed.heads.iter().filter(|(name, _)| *name != branch.as_str());
     let others: Vec<Oid> = others.map(|(_, oid)| *oid).collect();
-    if let Some(question) =
-        loss::question(&clone, branch, tip, &others, repo.limits.counted_commits)?
-    {
+    if let Some(question) = loss::question(&clone, branch, tip, &others, repo.limits.counted_commits)? {
         consent(question)?;
     }
     let refspec = format!(":{}", branch.as_ref_name());
-    match push(
-        &clone,
-        &mut remote,
-        branch,
-        &refspec,
-        Some(tip),
-        None,
-        caller,
-    )? {
+    match push(&clone, &mut remote, branch, &refspec, Some(tip), None, caller)? {
         Some(now) if now == tip => {}
         Some(now) => return Err(moved(branch, now)),
         None => return Ok(None),
@@ -192,11 +162,7 @@ fn push(
 }
 
 /// Ask the remote whether the branch now stands where it should. Only this makes a push a success.
-fn verify(
-    remote: &mut Remote<'_>,
-    branch: &BranchName,
-    expected: Option<Oid>,
-) -> Result<(), ToolError> {
+fn verify(remote: &mut Remote<'_>, branch: &BranchName, expected: Option<Oid>) -> Result<(), ToolError> {
     let listed = Listed::now(remote).map_err(|error| {
         tracing::warn!(%error, "a change could not be verified");
         ToolError::refused(format!(

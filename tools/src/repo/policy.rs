@@ -24,12 +24,7 @@ pub(super) fn allows(
     if !repo.trust_hooks {
         let pushed = (clone, [PRE_PUSH].as_slice());
         let own = |place| (place, [TRANSACTION].as_slice());
-        let received = |place| {
-            (
-                place,
-                [PRE_RECEIVE, UPDATE, PROC_RECEIVE, TRANSACTION].as_slice(),
-            )
-        };
+        let received = |place| (place, [PRE_RECEIVE, UPDATE, PROC_RECEIVE, TRANSACTION].as_slice());
         let asked = match (&repo.place, place) {
             (Place::Own(_), place) => vec![own(place.unwrap_or(clone))],
             (Place::Local(_), place) => vec![pushed, received(place.unwrap_or(clone))],
@@ -67,10 +62,7 @@ const PROC_RECEIVE: &str = "proc-receive";
 const TRANSACTION: &str = "reference-transaction";
 
 /// The first of these hooks that git would run, as a file or by configuration.
-fn installed(
-    place: &Repository,
-    hooks: &[&'static str],
-) -> Result<Option<&'static str>, ToolError> {
+fn installed(place: &Repository, hooks: &[&'static str]) -> Result<Option<&'static str>, ToolError> {
     let config = place.config().map_err(|error| refusal(&error))?;
     let mut dirs = vec![place.commondir().join("hooks")];
     if let Ok(path) = config.get_path("core.hooksPath") {
@@ -116,10 +108,7 @@ impl Hidden {
     /// What readers of this place don't see: nothing is hidden from the repository itself.
     pub(super) fn from_readers(repo: &Repo, place: &Repository) -> Result<Self, ToolError> {
         match repo.place {
-            Place::Local(_) => Self::read(
-                &place.config().map_err(|error| refusal(&error))?,
-                "uploadpack",
-            ),
+            Place::Local(_) => Self::read(&place.config().map_err(|error| refusal(&error))?, "uploadpack"),
             Place::Own(_) | Place::Network => Ok(Self(Vec::new())),
         }
     }
@@ -133,16 +122,13 @@ impl Hidden {
     /// The last rule that matches decides. A rule names a reference or a folder of them; `!` turns
     /// it around, and `^` means the name before namespaces, of which we have none.
     pub(super) fn hides(&self, branch: &[u8]) -> bool {
-        let name = [b"refs/heads/", branch].concat();
         let covers = |rule: &str| {
+            let name = [b"refs/heads/", branch].concat();
             let rule = rule.trim_end_matches('/').as_bytes();
-            name.strip_prefix(rule)
-                .is_some_and(|rest| rest.first().is_none_or(|&b| b == b'/'))
+            name.strip_prefix(rule).is_some_and(|rest| rest.first().is_none_or(|&b| b == b'/'))
         };
         let verdict = |rule: &String| {
-            let (shown, rule) = rule
-                .strip_prefix('!')
-                .map_or((false, rule.as_str()), |rule| (true, rule));
+            let (shown, rule) = rule.strip_prefix('!').map_or((false, rule.as_str()), |rule| (true, rule));
             covers(rule.strip_prefix('^').unwrap_or(rule)).then_some(!shown)
         };
         self.0.iter().rev().find_map(verdict).unwrap_or(false)
@@ -154,10 +140,7 @@ impl Hidden {
 /// Read from git's own files, so that a linked working tree counts whose directory is away.
 pub(super) fn in_use(place: &Repository) -> Vec<String> {
     let git_dir = place.commondir();
-    let linked = fs::read_dir(git_dir.join("worktrees"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let linked = fs::read_dir(git_dir.join("worktrees")).into_iter().flatten().flatten();
     let main = (!place.is_bare()).then(|| git_dir.to_owned());
     let trees = linked.map(|tree| tree.path()).chain(main);
     let branch = |tree: &Path, file: &str| {
@@ -165,17 +148,8 @@ pub(super) fn in_use(place: &Repository) -> Vec<String> {
         let text = text.trim().trim_start_matches("ref:").trim();
         let name = text.strip_prefix("refs/heads/");
         // A bisection notes the bare name.
-        name.or_else(|| (file == "BISECT_START").then_some(text))
-            .map(str::to_owned)
+        name.or_else(|| (file == "BISECT_START").then_some(text)).map(str::to_owned)
     };
-    let files = [
-        "HEAD",
-        "rebase-merge/head-name",
-        "rebase-apply/head-name",
-        "BISECT_START",
-    ];
-    trees
-        .flat_map(|tree| files.map(|file| branch(&tree, file)))
-        .flatten()
-        .collect()
+    let files = ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"];
+    trees.flat_map(|tree| files.map(|file| branch(&tree, file))).flatten().collect()
 }

@@ -32,20 +32,14 @@ impl Pin {
         let [url] = urls.as_slice() else {
             return Err(format!("it has {} URLs instead of one", urls.len()));
         };
-        if values(&config, &format!("remote.{name}.pushurl"))?
-            .iter()
-            .any(|push| push != url)
-        {
+        if values(&config, &format!("remote.{name}.pushurl"))?.iter().any(|push| push != url) {
             return Err("it has a `pushurl` that differs from its `url`".into());
         }
         let resolved = |address: &[u8]| address == url.as_bytes();
         if !resolved(remote.url_bytes()) || !remote.pushurl_bytes().is_none_or(resolved) {
             return Err("an `insteadOf` or `pushInsteadOf` setting rewrites its URL".into());
         }
-        Ok(Some(Self {
-            name: name.to_owned(),
-            url: url.clone(),
-        }))
+        Ok(Some(Self { name: name.to_owned(), url: url.clone() }))
     }
 }
 
@@ -57,9 +51,7 @@ pub(super) fn values(config: &Config, name: &str) -> Result<Vec<String>, String>
         Ok(value) => found.push(value.to_owned()),
         Err(_) => odd = true,
     };
-    let read = config
-        .multivar(name, None)
-        .and_then(|entries| entries.for_each(collect));
+    let read = config.multivar(name, None).and_then(|entries| entries.for_each(collect));
     match read {
         Ok(()) if odd => Err(format!("`{name}` is not UTF-8")),
         Ok(()) => Ok(found),
@@ -89,24 +81,14 @@ impl Place {
                 .and_then(|url| url.to_file_path().ok())
                 .ok_or("its `file://` URL names no path of this machine")?,
             // `host:path` and `helper::address` hold a colon before any slash.
-            None if !url.starts_with('-')
-                && !url.split('/').next().unwrap_or(url).contains(':') =>
-            {
-                base.join(url)
-            }
+            None if !url.starts_with('-') && !url.split('/').next().unwrap_or(url).contains(':') => base.join(url),
             _ => {
-                return Err(
-                    "this kind of URL is not supported; use a path, a `file://` or a `git://` URL"
-                        .into(),
-                );
+                return Err("this kind of URL is not supported; use a path, a `file://` or a `git://` URL".into());
             }
         };
         let repo = open(&path)?;
         if !repo.is_bare() {
-            return Err(
-                "it is a repository with a working tree; only bare ones are changed from outside"
-                    .into(),
-            );
+            return Err("it is a repository with a working tree; only bare ones are changed from outside".into());
         }
         Ok(Self::Local(repo.path().to_owned()))
     }
@@ -115,15 +97,10 @@ impl Place {
 /// Open exactly this repository, checking its owner, and none above it.
 pub(super) fn open(path: &Path) -> Result<Repository, String> {
     let nowhere: [&std::ffi::OsStr; 0] = [];
-    Repository::open_ext(path, RepositoryOpenFlags::NO_SEARCH, nowhere).map_err(|error| match error
-        .code()
-    {
+    Repository::open_ext(path, RepositoryOpenFlags::NO_SEARCH, nowhere).map_err(|error| match error.code() {
         ErrorCode::NotFound => "there is no git repository".into(),
         ErrorCode::Owner => "it belongs to another user".into(),
-        _ if ["unsupported", "unknown"]
-            .iter()
-            .any(|word| error.message().contains(word)) =>
-        {
+        _ if ["unsupported", "unknown"].iter().any(|word| error.message().contains(word)) => {
             format!("unsupported repository format: {}", error.message())
         }
         _ => error.message().to_owned(),
@@ -132,8 +109,5 @@ pub(super) fn open(path: &Path) -> Result<Repository, String> {
 
 /// A message for the operator, who may see paths.
 pub(super) fn start_up(path: &Path, cause: &str) -> OpenError {
-    OpenError(format!(
-        "cannot serve the repository `{}`: {cause}",
-        path.display()
-    ))
+    OpenError(format!("cannot serve the repository `{}`: {cause}", path.display()))
 }

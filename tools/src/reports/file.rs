@@ -41,11 +41,7 @@ pub(super) fn prepare(file: &Path, limits: &ReportsLimits) -> Result<(), String>
     };
     let connection = open(file, limits, true).map_err(told)?;
     connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
-    let number = |sql| {
-        connection
-            .query_one(sql, [], |row| row.get::<_, i64>(0))
-            .map_err(told)
-    };
+    let number = |sql| connection.query_one(sql, [], |row| row.get::<_, i64>(0)).map_err(told);
     if number("SELECT count(*) FROM sqlite_schema")? == 0 {
         connection.execute_batch(SCHEMA).map_err(told)?;
     } else if number("PRAGMA application_id")? != APPLICATION_ID {
@@ -56,14 +52,9 @@ pub(super) fn prepare(file: &Path, limits: &ReportsLimits) -> Result<(), String>
     connection.execute_batch("COMMIT").map_err(told)
 }
 
-pub(super) fn open(
-    file: &Path,
-    limits: &ReportsLimits,
-    create: bool,
-) -> rusqlite::Result<Connection> {
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+pub(super) fn open(file: &Path, limits: &ReportsLimits, create: bool) -> rusqlite::Result<Connection> {
+    let mut flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(limits.lock_time)?;
