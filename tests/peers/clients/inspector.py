@@ -18,7 +18,8 @@ def say(**observation):
 
 
 def run(*command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+    options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": PATIENCE}
+    done = subprocess.run(command, check=False, **options)
     sys.stderr.write(done.stderr)
     return done
 
@@ -40,9 +41,10 @@ def entry(session):
 
 
 def cli(session, config):
+    command = ["mcp-inspector", "--cli", "--config", config, "--server", "peer", "--format", "json", "-q"]
+
     def request(*arguments):
-        done = run("mcp-inspector", "--cli", "--config", config, "--server", "peer", "--format", "json", "-q", *arguments)
-        seen = outcome(done)
+        seen = outcome(run(*command, *arguments))
         return {"result": seen["result"]["result"]} if "result" in seen else seen
 
     say(protocol=request("--method", "initialize")["result"]["protocolVersion"])
@@ -56,8 +58,10 @@ def mcpdo(session, config):
     def do(*arguments):
         return outcome(run("mcpdo", "--format", "json", *arguments))
 
+    answer = session["answer"] or {}
+    words = {"accept": json.dumps(answer.get("content")), "decline": "--decline", "cancel": "--cancel"}
     try:
-        do("--config", config, "connect", "peer", "--elicit", "form" if session["answer"] else "off")
+        do("--config", config, "connect", "peer", "--elicit", "form" if answer else "off")
         say(protocol=do("@peer", "connections/show")["result"]["protocolVersion"])
         say(tools=do("@peer", "tools/list")["result"]["tools"])
         for tool, arguments in session["calls"]:
@@ -65,8 +69,7 @@ def mcpdo(session, config):
             seen = do("@peer", "tools/call", tool, json.dumps(arguments))
             while question := seen.get("result", {}).get("elicitationPending"):
                 asked.append(question["message"])
-                answer = {"accept": json.dumps(session["answer"].get("content")), "decline": "--decline", "cancel": "--cancel"}
-                seen = do("@peer", "elicitation/respond", question["elicitationId"], answer[session["answer"]["action"]])
+                seen = do("@peer", "elicitation/respond", question["elicitationId"], words[answer["action"]])
             say(tool=tool, asked=asked, **seen)
     finally:
         run("mcpdo", "disconnect", "peer")
