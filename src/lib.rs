@@ -20,4 +20,6 @@
 //! 6. A tool that panics still gets its caller a reply.
 
 pub mod catalog;
+pub mod hints;
 pub mod serve;
+pub mod verify;

@@ -16,6 +16,7 @@ mod demo;
 mod gate;
 mod generated;
 mod git_settings;
+mod hints;
 mod http;
 mod inventory;
 mod notes;
