@@ -113,3 +113,24 @@ fn fetch_url_stays_away_from_the_server_that_runs_it() {
         assert!(text.starts_with("blocked address"), "{url}: {reply}");
     }
 }
+
+#[test]
+fn a_call_that_outlives_the_server_is_on_record() {
+    let demo = Demo::new();
+    let tokens = Tokens::new();
+    let ann = tokens.issue("ann", "database:read");
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit.jsonl");
+    let long = ["--query-seconds", "60", "--call-seconds", "60", "--drain-seconds", "0.2"];
+    let mut server = serve(&demo, &tokens, &[&["--audit", audit.to_str().unwrap()][..], &long].concat());
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let call = Request::modern("tools/call", json!({"name": "query", "arguments": {"sql": endless}})).token(&ann);
+    let mut connection = server.connect();
+    connection.send(&call.bytes(&server));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    server.signal("-TERM");
+    assert_eq!(server.wait().code(), Some(0));
+    let lines = std::fs::read_to_string(&audit).unwrap();
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    assert!(lines.contains("\"aborted\"") || lines.contains("\"cancelled\""), "{lines}");
+}
