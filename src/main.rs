@@ -1,7 +1,11 @@
 //! Arguments, logging to standard error, and which instrument plays.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "commands other than `serve` print their results")]
+#![expect(clippy::print_stderr, reason = "what keeps a command from running is told on standard error")]
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{ErrorKind, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use candor::{catalog, serve};
 use clap::{Args, Parser, Subcommand};
@@ -64,22 +68,23 @@ fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
         Command::Serve(options) => serve::run(*options),
         Command::Tools(ToolsArgs { json, markdown }) => {
             let (_, tools) = candor_tools::inventory();
-            match (json, markdown) {
-                (true, _) => println!("{:#}", catalog::json(&tools)),
-                (_, true) => print!("{}", catalog::markdown(&tools)),
-                _ => print!("{}", catalog::table(&tools)),
-            }
-            Ok(())
+            print(&match (json, markdown) {
+                (true, _) => format!("{:#}\n", catalog::json(&tools)),
+                (_, true) => catalog::markdown(&tools),
+                _ => catalog::table(&tools),
+            })
         }
-        Command::Demo { dir } => {
-            let workspace = serve::demo::lay_out(&dir)?;
-            print!("{workspace}");
-            Ok(())
-        }
-        Command::Token(TokenCommand::New(new)) => {
-            print!("{}", new.make()?);
-            Ok(())
-        }
+        Command::Demo { dir } => print(&serve::demo::lay_out(&dir)?.to_string()),
+        Command::Token(TokenCommand::New(new)) => print(&new.make()?),
+    }
+}
+
+/// To standard output; a reader who has seen enough is no failure.
+fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

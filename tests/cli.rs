@@ -113,3 +113,16 @@ fn places_that_touch_are_refused() {
         assert!(told.contains(one[0]) && told.contains(other[0]), "{told}");
     }
 }
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_failure() {
+    let mut child = candor()
+        .args(["tools", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take()); // closed before it is written to, or full: the text is longer than a pipe
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}

@@ -5,8 +5,8 @@
 //! its body really takes; what its caller may call and how often; how many sessions there are.
 //! Then rmcp reads it, and the gate decides.
 //!
-//! Authorization servers would come in at three places: [`callers`] (another kind of token),
-//! [`refusal`] (the challenge that names one) and [`endpoint`] (the metadata).
+//! Authorization servers would come in at three places: `callers.rs` (another kind of token),
+//! `refusal.rs` (the challenge that names one) and `endpoint.rs` (the metadata).
 
 mod body;
 mod callers;

@@ -1,8 +1,8 @@
 //! The way out: one GET at a time, to public addresses only.
 //!
 //! A model can be talked into fetching any URL, so the server decides where it may go. The URL is
-//! judged as parsed ([`guard`]), the name is looked up once and all its addresses are judged
-//! ([`connect`]), each redirect is judged the same way, and the address at the other end of the
+//! judged as parsed (`guard.rs`), the name is looked up once and all its addresses are judged
+//! (`connect.rs`), each redirect is judged the same way, and the address at the other end of the
 //! connection is judged again. Nothing of the caller's request goes along.
 
 mod address;
