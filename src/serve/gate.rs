@@ -213,7 +213,8 @@ impl Gate {
             round += 1;
             let asked = self.house.desk.ask(who, &call, context, question, round);
             let Some(asked) = context.ct.run_until_cancelled(asked).await else {
-                return (Outcome::Cancelled, Err(internal())); // never sent
+                let text = "the user gave no answer before the call was stopped; nothing was changed";
+                return (Outcome::Cancelled, Ok(refusal(text.into())));
             };
             match asked {
                 Ok(Asked::Later(questions)) => return (Outcome::Asked, Ok(questions.into())),
