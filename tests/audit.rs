@@ -88,6 +88,24 @@ fn nothing_that_a_caller_sent_stands_in_the_log_or_the_audit() {
     ] {
         server.call(tool, arguments);
     }
+    // Nor in whatever is no call of a tool.
+    server.request(secret, json!({}));
+    server.request("tools/list", json!({"cursor": secret}));
+    let id = json!(secret);
+    for request in [
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"_meta": secret}}),
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": secret, "io.modelcontextprotocol/clientCapabilities": {}}}}),
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": [secret]}}),
+        json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {"protocolVersion": secret}}),
+        json!({"jsonrpc": secret, "id": id, "method": "tools/list"}),
+    ] {
+        server.send(&request);
+        assert!(server.next().unwrap()["error"].is_object(), "{request}");
+    }
+    server.send(&json!({"jsonrpc": "2.0", "method": secret, "params": {secret: secret}}));
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": secret}}));
+    server.send(&json!({"jsonrpc": "2.0", "id": id, "result": {secret: secret}}));
     // Not even in an unknown tool's name may a line be broken; the name itself is cut.
     server.call(&format!("x\n{}", "y".repeat(200)), json!({}));
     let (status, log) = server.finish();

@@ -142,7 +142,7 @@ fn no_forged_stale_or_misplaced_answer_counts() {
     let state = state_of(&raw(&mut server, "delete_branch", &delete(UNMERGED), None, None));
     refused(raw(&mut server, "delete_branch", &delete("experiment/cache"), Some(&state), Some(accepted())));
     let state = state_of(&raw(&mut server, "delete_branch", &delete(UNMERGED), None, None));
-    refused(raw(&mut server, "write_note", &delete(UNMERGED), Some(&state), Some(accepted())).or_unknown());
+    refused(raw(&mut server, "create_branch", &delete(UNMERGED), Some(&state), Some(accepted())));
     // used twice: the first answer spends it, whatever it says
     let state = state_of(&raw(&mut server, "delete_branch", &delete(UNMERGED), None, None));
     let declined = json!({"confirm": User::Declines.answer()});
@@ -155,18 +155,6 @@ fn no_forged_stale_or_misplaced_answer_counts() {
 
     assert_eq!(texts.len(), 1, "one text tells nothing apart: {texts:?}");
     assert_eq!(demo.refs(), before);
-}
-
-impl Reply {
-    /// A tool that this server does not serve answers with a protocol error; make it a refusal.
-    fn or_unknown(self) -> Reply {
-        if self.0["error"].is_object() {
-            let text = "this confirmation is not valid (used, expired, or given for another call); \
-                        call again without it; nothing was changed";
-            return Reply(json!({"result": {"isError": true, "content": [{"type": "text", "text": text}]}}));
-        }
-        self
-    }
 }
 
 #[test]

@@ -292,7 +292,9 @@ fn told_twice_to_stop_it_ends_at_once() {
     for limit in ["--call-seconds", "--query-seconds", "--drain-seconds"] {
         options.extend([limit, "3600"]);
     }
-    let mut server = Server::start(&options);
+    let mut serve = candor();
+    serve.arg("serve").args(options).env("CANDOR_LOG", "rmcp=warn");
+    let mut server = Server::spawn(&mut serve, Era::Modern, User::Accepts);
     assert_alive(&mut server);
     server.begin("tools/call", json!({"name": "query", "arguments": {"sql": ENDLESS}}));
     std::thread::sleep(Duration::from_millis(200));

@@ -14,9 +14,9 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     handler::server::router::tool::ToolRouter,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        InputRequiredResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
-        ServerCapabilities, ServerConfig, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+        ErrorCode, Implementation, InputRequiredResult, JsonObject, ListToolsResult, MetaObject,
+        PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -263,6 +263,16 @@ impl ServerHandler for Gate {
             list.meta = Some(stamp(list.meta.take()));
         }
         Ok(list)
+    }
+
+    /// Everything that is no method of the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let text = format!("unknown method `{}`; this server has `tools/list` and `tools/call`", clip(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     async fn call_tool(&self, call: CallToolRequestParams, context: RequestContext<RoleServer>) -> Verdict {
