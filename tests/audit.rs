@@ -1,6 +1,6 @@
 //! Every call leaves one line that says how it ended; a destructive one leaves its intent first.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
@@ -127,6 +127,34 @@ fn while_the_audit_cannot_be_written_destructive_calls_are_refused_and_reads_go_
     server.call("list_branches", json!({})).output();
     let (_, log) = server.finish();
     assert!(log.contains("audit lines were lost"), "{log}");
+}
+
+#[test]
+fn a_line_that_was_cut_off_spoils_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (notes, file) = (dir.path().join("notes"), dir.path().join("audit.jsonl"));
+    fs::create_dir(&notes).unwrap();
+    // No file may grow beyond a kibibyte or two, as if the disk were full there.
+    let mut serve = Command::new("sh");
+    serve.args(["-c", "ulimit -S -f 2; trap '' XFSZ; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_candor")]);
+    serve.args(["serve", "--notes", notes.to_str().unwrap(), "--audit", file.to_str().unwrap()]);
+    let mut server = Server::spawn(&mut serve, Era::Modern, User::Accepts);
+    for _ in 0..20 {
+        server.call("list_notes", json!({})).output();
+    }
+    while fs::metadata(&file).unwrap().len() < 1024 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    server.call("list_notes", json!({})).output();
+    let raised = Command::new("prlimit").args(["--pid", &server.pid(), "--fsize=unlimited"]).status().unwrap();
+    assert!(raised.success());
+    server.call("no_such_tool", json!({})).code();
+    server.finish();
+    let text = fs::read_to_string(&file).unwrap();
+    let broken: Vec<_> = text.lines().filter(|line| serde_json::from_str::<Value>(line).is_err()).collect();
+    assert_eq!(broken.len(), 1, "{text}");
+    let last: Value = serde_json::from_str(text.lines().next_back().unwrap()).unwrap();
+    assert_eq!((&last["tool"], &last["outcome"]), (&json!("no_such_tool"), &json!("unknown")));
 }
 
 #[test]

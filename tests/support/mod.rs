@@ -224,10 +224,13 @@ impl Server {
         self.scratch.path()
     }
 
+    pub(crate) fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
     /// Send it a signal, such as `-TERM`.
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        assert!(Command::new("kill").args([name, &self.pid()]).status().unwrap().success());
     }
 
     /// Wait for its end without closing our side.
