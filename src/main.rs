@@ -89,10 +89,11 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Standard output belongs to the transport. `CANDOR_LOG` takes a filter such as `debug`; rmcp
-/// logs whole messages from `debug` on, so it stays at warnings unless named.
+/// logs whole messages from `debug` on and answers that repeat a caller's text as warnings, so it
+/// stays at errors unless named.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env("CANDOR_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let filter = match "rmcp=warn".parse() {
+    let filter = match "rmcp=error".parse() {
         Ok(quiet) if std::env::var("CANDOR_LOG").is_ok_and(|filter| filter.contains("rmcp")) => {
             let _: tracing_subscriber::filter::Directive = quiet;
             filter

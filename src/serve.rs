@@ -14,12 +14,14 @@ pub mod mislabel;
 mod places;
 mod resources;
 mod seconds;
+mod signals;
 pub mod stdio;
 pub mod tokens;
 
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
+use tokio_util::sync::CancellationToken;
 
 use audit::Audit;
 pub(crate) use gate::is_modern;
@@ -30,6 +32,7 @@ pub use limits::Limits;
 use mislabel::{Lie, Lies, Mislabelled};
 use resources::Own;
 pub use resources::ResourceOptions;
+pub use signals::Signals;
 
 /// The options of `candor serve`.
 #[derive(Args, Clone, Debug)]
@@ -78,6 +81,7 @@ pub fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
 
 async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let Options { resources, grant, audit, modern_only, http, mislabel, limits } = options;
+    let signals = Signals::listen()?;
     // Before the tools are opened: `fetch_url` must know this address to stay away from it.
     let bound = http.bind(grant.as_ref()).await?;
     let files = [("--audit", audit.as_deref()), ("--tokens", http.tokens())];
@@ -94,38 +98,38 @@ async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let lies = Lies::from(mislabel);
     let house = Arc::new(House::new(candor_tools::inventory(), resources.toolbox, audit.clone(), limits, modern_only)?);
     let outcome = match bound {
-        Some(bound) => bound.serve(house, lies).await,
-        None => on_stdio(house, grant, lies).await,
+        Some(bound) => bound.serve(house, lies, signals).await,
+        None => on_stdio(house, grant, lies, signals).await,
     };
     audit.flush().await?;
     outcome
 }
 
-async fn on_stdio(house: Arc<House>, grant: Option<Grant>, lies: Lies) -> Result<(), Box<dyn std::error::Error>> {
+/// Serve until the client leaves or the process is told to stop. Then running calls may end; told a
+/// second time, end at once.
+async fn on_stdio(
+    house: Arc<House>,
+    grant: Option<Grant>,
+    lies: Lies,
+    mut signals: Signals,
+) -> Result<(), Box<dyn std::error::Error>> {
     let caller = Arc::new(Principal::new("local", grant.unwrap_or_else(Grant::read), house.limits()));
-    let message_bytes = house.limits().message_bytes;
-    let serving =
-        stdio::serve(|| Mislabelled::new(Gate::on_stdio(house.clone(), caller.clone()), lies.clone()), message_bytes);
+    let Limits { message_bytes, drain_seconds, .. } = *house.limits();
+    let stop = CancellationToken::new();
+    let serving = stdio::serve(
+        || Mislabelled::new(Gate::on_stdio(house.clone(), caller.clone()), lies.clone()),
+        message_bytes,
+        stop.clone(),
+    );
+    let told = async {
+        signals.next().await;
+        stop.cancel();
+        let _ = tokio::time::timeout(drain_seconds.0, signals.next()).await;
+    };
     tokio::select! {
         outcome = serving => Ok(outcome?),
-        () = told_to_stop() => Ok(()),
+        () = told => Ok(()),
     }
-}
-
-/// Resolves when the process is asked to end.
-async fn told_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 /// The default hook prints the message of a panic, which may hold a caller's values, past the log.

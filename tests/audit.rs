@@ -1,6 +1,6 @@
 //! Every call leaves one line that says how it ended; a destructive one leaves its intent first.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
@@ -88,6 +88,24 @@ fn nothing_that_a_caller_sent_stands_in_the_log_or_the_audit() {
     ] {
         server.call(tool, arguments);
     }
+    // Nor in whatever is no call of a tool.
+    server.request(secret, json!({}));
+    server.request("tools/list", json!({"cursor": secret}));
+    let id = json!(secret);
+    for request in [
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"_meta": secret}}),
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": secret, "io.modelcontextprotocol/clientCapabilities": {}}}}),
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": [secret]}}),
+        json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {"protocolVersion": secret}}),
+        json!({"jsonrpc": secret, "id": id, "method": "tools/list"}),
+    ] {
+        server.send(&request);
+        assert!(server.next().unwrap()["error"].is_object(), "{request}");
+    }
+    server.send(&json!({"jsonrpc": "2.0", "method": secret, "params": {secret: secret}}));
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": secret}}));
+    server.send(&json!({"jsonrpc": "2.0", "id": id, "result": {secret: secret}}));
     // Not even in an unknown tool's name may a line be broken; the name itself is cut.
     server.call(&format!("x\n{}", "y".repeat(200)), json!({}));
     let (status, log) = server.finish();
@@ -109,6 +127,34 @@ fn while_the_audit_cannot_be_written_destructive_calls_are_refused_and_reads_go_
     server.call("list_branches", json!({})).output();
     let (_, log) = server.finish();
     assert!(log.contains("audit lines were lost"), "{log}");
+}
+
+#[test]
+fn a_line_that_was_cut_off_spoils_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (notes, file) = (dir.path().join("notes"), dir.path().join("audit.jsonl"));
+    fs::create_dir(&notes).unwrap();
+    // No file may grow beyond a kibibyte or two, as if the disk were full there.
+    let mut serve = Command::new("sh");
+    serve.args(["-c", "ulimit -S -f 2; trap '' XFSZ; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_candor")]);
+    serve.args(["serve", "--notes", notes.to_str().unwrap(), "--audit", file.to_str().unwrap()]);
+    let mut server = Server::spawn(&mut serve, Era::Modern, User::Accepts);
+    for _ in 0..20 {
+        server.call("list_notes", json!({})).output();
+    }
+    while fs::metadata(&file).unwrap().len() < 1024 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    server.call("list_notes", json!({})).output();
+    let raised = Command::new("prlimit").args(["--pid", &server.pid(), "--fsize=unlimited"]).status().unwrap();
+    assert!(raised.success());
+    server.call("no_such_tool", json!({})).code();
+    server.finish();
+    let text = fs::read_to_string(&file).unwrap();
+    let broken: Vec<_> = text.lines().filter(|line| serde_json::from_str::<Value>(line).is_err()).collect();
+    assert_eq!(broken.len(), 1, "{text}");
+    let last: Value = serde_json::from_str(text.lines().next_back().unwrap()).unwrap();
+    assert_eq!((&last["tool"], &last["outcome"]), (&json!("no_such_tool"), &json!("unknown")));
 }
 
 #[test]

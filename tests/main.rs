@@ -7,6 +7,7 @@
     reason = "a test that cannot go on should stop with the place"
 )]
 
+mod annotations;
 mod arguments;
 mod audit;
 mod cli;

@@ -5,7 +5,9 @@ use std::{os::unix::net::UnixStream, process::Stdio, time::Duration};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Era, Reply, Server, User, candor, wait};
+use crate::support::{ERAS, Era, Reply, Server, User, candor, wait};
+
+const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
 /// The next request is still served.
 fn assert_alive(server: &mut Server) {
@@ -207,8 +209,7 @@ fn one_id_twice_in_flight_leaves_the_server_serving() {
 #[test]
 fn a_cancelled_call_is_never_answered_and_an_unknown_cancellation_ignored() {
     let mut server = Server::start(&["--grant", "all"]);
-    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-    let id = server.begin("tools/call", json!({"name": "query", "arguments": {"sql": endless}}));
+    let id = server.begin("tools/call", json!({"name": "query", "arguments": {"sql": ENDLESS}}));
     std::thread::sleep(Duration::from_millis(200));
     for cancelled in [json!(id), json!("nobody"), json!(1_000_000)] {
         server
@@ -248,4 +249,59 @@ proptest! {
         let (status, _) = server.finish();
         prop_assert_eq!(status.code(), Some(0));
     }
+}
+
+/// Told to stop, the server takes no more messages, lets running calls end, answers them, and
+/// removes its demo workspace.
+#[test]
+fn told_to_stop_it_answers_what_runs_and_leaves_nothing_behind() {
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        for era in ERAS {
+            let mut server = Server::start_in(era, User::Accepts, &["--grant", "all", "--call-seconds", "1"]);
+            assert_alive(&mut server);
+            assert!(server.scratch().read_dir().unwrap().next().is_some());
+            let id = server.begin("tools/call", json!({"name": "query", "arguments": {"sql": ENDLESS}}));
+            std::thread::sleep(Duration::from_millis(200));
+            server.signal(signal);
+            let reply = Reply(server.reply_to(id));
+            assert!(reply.refusal().contains("longer than 1 s"), "{signal} {era:?}: {reply:?}");
+            assert_eq!(server.wait().code(), Some(0), "{signal}");
+            assert!(server.next().is_none());
+            assert!(server.scratch().read_dir().unwrap().next().is_none(), "{signal} leaves the demo workspace");
+        }
+    }
+}
+
+#[test]
+fn told_to_stop_before_the_first_message_it_leaves_nothing_behind() {
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut server = Server::silent(Era::Modern, User::Accepts, &[]);
+        // It is laying out the demo workspace.
+        while server.scratch().read_dir().unwrap().next().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        server.signal(signal);
+        assert_eq!(server.wait().code(), Some(0), "{signal}");
+        assert!(server.scratch().read_dir().unwrap().next().is_none(), "{signal} leaves the demo workspace");
+    }
+}
+
+#[test]
+fn told_twice_to_stop_it_ends_at_once() {
+    let mut options = vec!["--grant", "all"];
+    for limit in ["--call-seconds", "--query-seconds", "--drain-seconds"] {
+        options.extend([limit, "3600"]);
+    }
+    let mut serve = candor();
+    serve.arg("serve").args(options).env("CANDOR_LOG", "rmcp=warn");
+    let mut server = Server::spawn(&mut serve, Era::Modern, User::Accepts);
+    assert_alive(&mut server);
+    server.begin("tools/call", json!({"name": "query", "arguments": {"sql": ENDLESS}}));
+    std::thread::sleep(Duration::from_millis(200));
+    server.signal("-TERM");
+    std::thread::sleep(Duration::from_millis(200));
+    server.signal("-TERM");
+    assert_eq!(server.wait().code(), Some(0));
+    let (_, log) = server.finish();
+    assert!(!log.contains("timed out draining"), "it waited for the call: {log}");
 }

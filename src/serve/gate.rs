@@ -14,9 +14,9 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     handler::server::router::tool::ToolRouter,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        InputRequiredResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
-        ServerCapabilities, ServerConfig, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+        ErrorCode, Implementation, InputRequiredResult, JsonObject, ListToolsResult, MetaObject,
+        PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -213,7 +213,8 @@ impl Gate {
             round += 1;
             let asked = self.house.desk.ask(who, &call, context, question, round);
             let Some(asked) = context.ct.run_until_cancelled(asked).await else {
-                return (Outcome::Cancelled, Err(internal())); // never sent
+                let text = "the user gave no answer before the call was stopped; nothing was changed";
+                return (Outcome::Cancelled, Ok(refusal(text.into())));
             };
             match asked {
                 Ok(Asked::Later(questions)) => return (Outcome::Asked, Ok(questions.into())),
@@ -262,6 +263,16 @@ impl ServerHandler for Gate {
             list.meta = Some(stamp(list.meta.take()));
         }
         Ok(list)
+    }
+
+    /// Everything that is no method of the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let text = format!("unknown method `{}`; this server has `tools/list` and `tools/call`", clip(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     async fn call_tool(&self, call: CallToolRequestParams, context: RequestContext<RoleServer>) -> Verdict {

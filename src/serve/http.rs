@@ -38,7 +38,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Grant, House, Limits, mislabel::Lies, told_to_stop};
+use super::{Grant, House, Limits, Signals, mislabel::Lies};
 use callers::Callers;
 use endpoint::{Endpoint, PATH};
 use names::{Host, Names, Origin};
@@ -146,7 +146,7 @@ impl Bound {
     /// # Errors
     ///
     /// If the tokens file can't be read.
-    pub async fn serve(self, house: Arc<House>, lies: Lies) -> Result<(), Box<dyn Error>> {
+    pub async fn serve(self, house: Arc<House>, lies: Lies, mut signals: Signals) -> Result<(), Box<dyn Error>> {
         let stop = CancellationToken::new();
         let hall = Arc::new(Hall::new(house.clone(), stop.clone()));
         let callers = Arc::new(match self.tokens {
@@ -164,7 +164,7 @@ impl Bound {
         };
         let orderly = tokio::select! {
             biased; // so that we heed signals before anybody learns that we listen
-            orderly = drain(&endpoint) => orderly,
+            orderly = drain(&endpoint, &mut signals) => orderly,
             () = serving => false,
         };
         stop.cancel();
@@ -180,13 +180,13 @@ impl Bound {
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Wait for the end of all calls after the first request to stop; `false` if a second one came.
-async fn drain(endpoint: &Endpoint) -> bool {
-    told_to_stop().await;
+async fn drain(endpoint: &Endpoint, signals: &mut Signals) -> bool {
+    signals.next().await;
     endpoint.closing.cancel();
     endpoint.running.close();
     tokio::select! {
         _ = timeout(endpoint.house.limits().drain_seconds.0, endpoint.running.wait()) => true,
-        () = told_to_stop() => false,
+        () = signals.next() => false,
     }
 }
 

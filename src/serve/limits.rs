@@ -75,7 +75,7 @@ pub struct Limits {
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = positive)]
     pub wrong_tokens_per_minute: u32,
 
-    /// Seconds that running HTTP calls get to end when the server is told to stop
+    /// Seconds that running calls get to end when the server is told to stop
     #[arg(long, value_name = "SECONDS", default_value = "5")]
     pub drain_seconds: Seconds,
 }

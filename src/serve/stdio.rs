@@ -7,9 +7,12 @@ use std::{io, sync::Arc};
 
 use rmcp::{RoleServer, Service, ServiceExt, service::ServerInitializeError};
 
+use tokio_util::sync::CancellationToken;
+
 use framing::Lines;
 
-/// Serve until the client closes our input or stops reading our output.
+/// Serve until the client closes our input, stops reading our output, or `stop`, which is as if the
+/// input had ended: calls that run already may end, and are answered.
 ///
 /// `service` makes the service anew for each attempt to open the conversation: a client whose
 /// first message opens none is told so, and may try again.
@@ -17,9 +20,13 @@ use framing::Lines;
 /// # Errors
 ///
 /// If a stream can't be opened.
-pub async fn serve<S: Service<RoleServer>>(service: impl Fn() -> S, message_bytes: usize) -> io::Result<()> {
+pub async fn serve<S: Service<RoleServer>>(
+    service: impl Fn() -> S,
+    message_bytes: usize,
+    stop: CancellationToken,
+) -> io::Result<()> {
     let (input, output) = streams::open()?;
-    let (lines, writer) = Lines::new(input, output, message_bytes);
+    let (lines, writer) = Lines::new(input, output, message_bytes, stop);
     loop {
         match service().serve(lines.clone()).await {
             Ok(running) => {

@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tempfile::TempDir;
+
 use super::{Connection, Reply, Request};
 
 /// Nothing here takes this long unless it hangs.
@@ -18,6 +20,8 @@ pub(super) const GUARD: Duration = Duration::from_secs(30);
 /// A running `candor serve --http`.
 pub(super) struct Server {
     child: Child,
+    /// Where it lays out its demo workspace: gone with the test, however the process ends.
+    _scratch: TempDir,
     pub(super) address: SocketAddr,
     log: Arc<Mutex<String>>,
 }
@@ -29,8 +33,13 @@ impl Server {
     }
 
     pub(super) fn start_at(address: &str, options: &[&str]) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
-        command.args(["serve", "--http", address]).args(options).env("CANDOR_LOG", "trace,rmcp=trace");
+        command
+            .args(["serve", "--http", address])
+            .args(options)
+            .env("CANDOR_LOG", "trace,rmcp=trace")
+            .env("TMPDIR", scratch.path());
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let (listening, told) = mpsc::channel();
@@ -47,7 +56,7 @@ impl Server {
         let Ok(address) = told.recv_timeout(GUARD) else {
             panic!("no server: {:?}, {}", child.try_wait(), log.lock().unwrap());
         };
-        Self { child, address, log }
+        Self { child, _scratch: scratch, address, log }
     }
 
     /// With these tokens.

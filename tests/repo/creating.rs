@@ -185,6 +185,13 @@ async fn refusals_show_no_path_of_the_server() {
     fs::write(world.origin().join("refs/heads/new.lock"), "").unwrap();
     let text = refusal(tools.create("new", None).await);
     assert!(!text.contains(world.path().to_str().unwrap()), "{text}");
+    // What the system itself refuses: here a pipe where a folder should be.
+    let pipe = world.origin().join("refs/heads/pipe");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    assert_refused(tools.create("pipe", None).await, "operator");
+    assert_refused(tools.delete("pipe").await, "operator");
+    let text = refusal(tools.create("pipe/new", None).await);
+    assert!(text.contains("operator") && !text.contains(world.path().to_str().unwrap()), "{text}");
     fs::rename(world.origin(), world.path().join("away")).unwrap();
     match tools.create("new", None).await {
         Err(ToolError::Internal(_)) => {}

@@ -131,6 +131,12 @@ async fn damaged_references_stop_nothing_but_themselves() {
     fs::write(world.origin().join("refs/heads/garbage"), "not an oid\n").unwrap();
     fs::write(world.origin().join("refs/heads/empty"), "").unwrap();
     world.at_origin(&["symbolic-ref", "refs/heads/dangling", "refs/heads/nowhere"]);
+    for folder in ["refs/heads", "refs/heads/a"] {
+        fs::create_dir_all(world.origin().join(folder)).unwrap();
+        for link in ["0", "nn"] {
+            std::os::unix::fs::symlink("nowhere", world.origin().join(folder).join(link)).unwrap();
+        }
+    }
     let blob = world.at_origin(&["hash-object", "-w", "HEAD"]);
     fs::write(world.origin().join("refs/heads/blob"), format!("{blob}\n")).unwrap();
     let page = tools.list(20, None).await.unwrap();

@@ -10,6 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// Nothing that works takes this long; a test that waits longer has found a hang.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
@@ -63,6 +64,8 @@ pub(crate) const ERAS: [Era; 2] = [Era::Modern, Era::Legacy];
 /// One server process on stdio and the client that talks to it.
 pub(crate) struct Server {
     child: Child,
+    /// Where it lays out its demo workspace: gone with the test, however the process ends.
+    scratch: TempDir,
     input: Option<ChildStdin>,
     messages: Receiver<Result<Value, String>>,
     log: Option<JoinHandle<String>>,
@@ -95,6 +98,8 @@ impl Server {
     }
 
     pub(crate) fn spawn(command: &mut Command, era: Era, user: User) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        command.env("TMPDIR", scratch.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (send, messages) = channel();
@@ -116,7 +121,7 @@ impl Server {
             text
         });
         let input = child.stdin.take();
-        Self { child, input, messages, log: Some(log), next_id: 0, era, user, questions: Vec::new() }
+        Self { child, scratch, input, messages, log: Some(log), next_id: 0, era, user, questions: Vec::new() }
     }
 
     pub(crate) fn initialize(&mut self) {
@@ -212,6 +217,25 @@ impl Server {
     /// The server's input, to be written from another thread.
     pub(crate) fn take_input(&mut self) -> ChildStdin {
         self.input.take().expect("input is open")
+    }
+
+    /// The directory for its temporary files.
+    pub(crate) fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    pub(crate) fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    /// Send it a signal, such as `-TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([name, &self.pid()]).status().unwrap().success());
+    }
+
+    /// Wait for its end without closing our side.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        wait(&mut self.child)
     }
 
     pub(crate) fn close_input(&mut self) {

@@ -41,7 +41,10 @@ impl Gate {
             Some(tokio::time::timeout(limit, AssertUnwindSafe(tool).catch_unwind()).await)
         };
         let Some(ran) = context.ct.run_until_cancelled(in_turn).await else {
-            return Ran::Ended(Outcome::Cancelled, Err(ErrorData::internal_error("cancelled", None))); // never sent
+            // Heard only by a client that did not cancel: then the server is ending.
+            let text =
+                format!("`{}` was stopped because the server ends; check what it did before you repeat it", call.name);
+            return Ran::Ended(Outcome::Cancelled, Ok(refusal(text)));
         };
         let Some(ran) = ran else {
             let text = format!("`{}` waited too long for other calls of yours to end; try again later", call.name);

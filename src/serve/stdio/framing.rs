@@ -14,6 +14,7 @@ use tokio::{
     sync::{Mutex, mpsc},
     task::JoinHandle,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 
@@ -25,26 +26,28 @@ const CHUNK: usize = 64 << 10;
 pub(super) struct Lines<R> {
     input: Shared<Input<R>>,
     output: mpsc::Sender<Vec<u8>>,
+    /// No message is taken any more.
+    stop: CancellationToken,
 }
 
 impl<R> Clone for Lines<R> {
     fn clone(&self) -> Self {
-        Self { input: self.input.clone(), output: self.output.clone() }
+        Self { input: self.input.clone(), output: self.output.clone(), stop: self.stop.clone() }
     }
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new<W>(read: R, write: W, most: usize) -> (Self, JoinHandle<()>)
+    pub(super) fn new<W>(read: R, write: W, most: usize, stop: CancellationToken) -> (Self, JoinHandle<()>)
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (output, queue) = mpsc::channel(QUEUE);
         let input = Input { read, most, buffer: BytesMut::new(), seen: 0, skipping: false, owed: None };
-        (Self { input: Arc::new(Mutex::new(input)), output }, tokio::spawn(write_all(write, queue)))
+        (Self { input: Arc::new(Mutex::new(input)), output, stop }, tokio::spawn(write_all(write, queue)))
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.output.is_closed()
+        self.output.is_closed() || self.stop.is_cancelled()
     }
 }
 
@@ -87,11 +90,15 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
                 let place = self.output.reserve().await.ok()?;
                 place.send(input.owed.take()?);
             }
+            if self.stop.is_cancelled() {
+                return None;
+            }
             match input.next_line() {
                 Some(Ok(message)) => return Some(message),
                 Some(Err(reply)) => input.owed = reply,
                 None => tokio::select! {
                     () = self.output.closed() => return None,
+                    () = self.stop.cancelled() => return None,
                     more = input.fill() => match more {
                         Ok(0) => return None,
                         Ok(_) => {}

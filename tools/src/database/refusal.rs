@@ -64,8 +64,9 @@ impl Fault {
                  fewer rows at a time, or try again when it is less busy"
                     .into()
             }
-            ErrorCode::DiskFull => "the statement would let the database grow more than this server allows; change \
-                 fewer rows at a time"
+            // SQLite says the same of the page limit and of the disk.
+            ErrorCode::DiskFull => "the statement would let the database grow more than this server allows, or its \
+                                    disk is full; change fewer rows at a time, or tell the operator"
                 .into(),
             ErrorCode::ReadOnly if needs_recovery(&error) => {
                 "the database needs recovery after a crash; its operator must open it once with \

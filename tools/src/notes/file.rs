@@ -15,6 +15,8 @@ pub(super) const TEMPORARY: &str = ".candor-note.tmp";
 pub(super) fn sweep(dir: &Dir) -> io::Result<()> {
     match dir.remove_file(TEMPORARY) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        // A directory that may only be read refuses to remove even what isn't there.
+        Err(_) if dir.symlink_metadata(TEMPORARY).is_err_and(|error| error.kind() == ErrorKind::NotFound) => Ok(()),
         done => done,
     }
 }

@@ -1,7 +1,7 @@
 //! Changes in a repository on this machine.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, ErrorKind},
     path::Path,
 };
@@ -40,6 +40,7 @@ pub(super) fn create(
     is_commit(&place, commit, "repository")?;
 
     let name = branch.as_ref_name();
+    can_be_read(&place, &name)?;
     let message = format!("branch: created at {commit}");
     caller.still_waits()?;
     // Under its lock the reference must still have no value, so a branch that another program
@@ -110,9 +111,21 @@ pub(super) fn delete(
     }
 }
 
+/// Refuse what libgit2 would wait at for ever, such as a pipe.
+fn can_be_read(place: &Repository, name: &str) -> Result<(), ToolError> {
+    let kind = fs::metadata(place.commondir().join(name));
+    if kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir()) {
+        return Err(ToolError::refused(
+            "what stands in the place of this branch is no file, so nothing was changed; tell the operator",
+        ));
+    }
+    Ok(())
+}
+
 /// Where a branch stands now, seen by a handle that remembers nothing.
 fn value(path: &Path, name: &str) -> Result<Option<Oid>, ToolError> {
     let place = remote::open(path).map_err(ToolError::internal)?;
+    can_be_read(&place, name)?;
     match place.find_reference(name) {
         Ok(reference) => reference.target().map(Some).ok_or_else(|| {
             ToolError::refused(

@@ -12,6 +12,12 @@ pub(super) fn refusal(error: &Error) -> ToolError {
         (_, ErrorClass::Reference) if error.message().contains("corrupt") => {
             ToolError::refused("the repository's list of references is corrupt, nothing was changed; tell the operator")
         }
+        (_, ErrorClass::Os | ErrorClass::Filesystem) => {
+            tracing::error!(%error, "the repository's files fail");
+            ToolError::refused(
+                "the server could not read or write the repository's files (a full disk, or no permission); see `list_branches` for what is there, and tell the operator",
+            )
+        }
         _ => ToolError::internal(error),
     }
 }

@@ -1,5 +1,7 @@
 use std::{
     cmp::Reverse,
+    collections::HashSet,
+    fs, io,
     path::Path,
     sync::{Arc, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
@@ -79,7 +81,48 @@ pub(super) fn heads(repo: &Repository, prefix: &str) -> Result<Vec<Head>, ToolEr
             heads.push(Head { name: name.to_owned(), oid, alias: direct.is_none() });
         }
     }
+    add_overlooked(repo, prefix, &mut heads)?;
     Ok(heads)
+}
+
+/// libgit2 ends its walk through the files of references, without a word, at the first thing that
+/// it can't look at: a link that leads nowhere, a folder of somebody else's.
+fn add_overlooked(repo: &Repository, prefix: &str, heads: &mut Vec<Head>) -> Result<(), ToolError> {
+    let mut files = Vec::new();
+    let root = repo.commondir().join(prefix);
+    names_below(&root, &[], &mut files).map_err(|error| {
+        tracing::error!(%error, dir = %root.display(), "references can't be read");
+        ToolError::refused("the server may not read all of the repository's branches; tell the operator")
+    })?;
+    let seen: HashSet<&[u8]> = heads.iter().map(|head| head.name.as_slice()).collect();
+    files.retain(|name| !seen.contains(name.as_slice()));
+    for name in files {
+        let full = std::str::from_utf8(&name).map(|name| format!("{prefix}{name}"));
+        let Some(reference) = full.ok().and_then(|full| repo.find_reference(&full).ok()) else { continue };
+        let direct = reference.target();
+        if let Some(oid) = direct.or_else(|| reference.resolve().ok()?.target()) {
+            heads.push(Head { name, oid, alias: direct.is_none() });
+        }
+    }
+    Ok(())
+}
+
+/// The names of all files below a folder, without those that git gives no reference.
+fn names_below(dir: &Path, inside: &[u8], names: &mut Vec<Vec<u8>>) -> io::Result<()> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()), // gone meanwhile, or all packed
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = [inside, entry.file_name().as_encoded_bytes()].concat();
+        if entry.file_type()?.is_dir() {
+            names_below(&entry.path(), &[&name, b"/".as_slice()].concat(), names)?;
+        } else if !name.ends_with(b".lock") && fs::metadata(entry.path()).is_ok_and(|what| what.is_file()) {
+            names.push(name); // libgit2 would wait at a pipe
+        }
+    }
+    Ok(())
 }
 
 /// The branch that `HEAD` below `root` names, without `prefix`; whether it exists is another matter.
