@@ -6,7 +6,9 @@
 //! proves one.
 
 mod effect;
+pub mod lens;
 mod observation;
+pub mod world;
 
 pub use effect::{Effect, Grade};
 pub use observation::{Observation, Phase, Reply, Step};

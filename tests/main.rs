@@ -19,6 +19,8 @@ mod git_settings;
 mod hints;
 mod http;
 mod inventory;
+mod lenses_network;
+mod lenses_sqlite;
 mod notes;
 mod readme;
 mod repo;

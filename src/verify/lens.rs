@@ -1,0 +1,4 @@
+//! Lenses: each turns changed bytes of one kind into effects.
+
+pub mod network;
+pub mod sqlite;

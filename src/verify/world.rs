@@ -1,0 +1,3 @@
+//! Worlds: what a server runs in during a trial.
+
+pub mod databases;
