@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use candor::{catalog, serve};
+use candor::{catalog, serve, verify::world::databases};
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
@@ -29,6 +29,9 @@ enum Command {
     /// Make tokens for --tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Hold a lock on a database until standard input ends: for worlds of `verify`
+    #[command(name = "__hold-lock", hide = true)]
+    HoldLock { database: PathBuf },
 }
 
 #[derive(Args)]
@@ -80,6 +83,7 @@ fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
             print!("{}", new.make()?);
             Ok(())
         }
+        Command::HoldLock { database } => databases::hold(&database),
     }
 }
 

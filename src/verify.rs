@@ -6,10 +6,10 @@
 //! proves one.
 
 mod effect;
-mod lens;
+pub mod lens;
 mod observation;
 mod snapshot;
-mod world;
+pub mod world;
 
 pub use effect::{Effect, Grade};
 pub use observation::{Observation, Phase, Reply, Step};

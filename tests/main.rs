@@ -20,6 +20,8 @@ mod hints;
 mod http;
 mod inventory;
 mod lenses_git;
+mod lenses_network;
+mod lenses_sqlite;
 mod notes;
 mod readme;
 mod repo;

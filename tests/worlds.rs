@@ -2,8 +2,10 @@
 
 mod builders;
 mod copies;
+mod cost;
 mod files;
 mod meaning;
+mod stores;
 
 use std::{fs, path::Path};
 

@@ -2,5 +2,5 @@
 //! JSON file would all look destructive.
 
 pub(crate) mod git;
-// pub(crate) mod network;
-// pub(crate) mod sqlite;
+pub mod network;
+pub mod sqlite;

@@ -3,6 +3,7 @@
 
 pub mod builders;
 mod copy;
+pub mod databases;
 mod error;
 mod folder;
 

@@ -68,11 +68,11 @@ fn is_same_below(before: &Snapshot, old: &Path, after: &Snapshot, new: &Path) ->
 /// A file that went, and one of the same size, content and time that came. It may have come over
 /// another, which is told for itself.
 fn files<'a>(changes: &[Change<'a>], told: &mut HashSet<&'a Path>, effects: &mut Vec<Effect>) {
-    let mut came: HashMap<_, Vec<&'a Path>> = HashMap::new();
+    let mut came: HashMap<_, Vec<&Change<'a>>> = HashMap::new();
     for change in changes.iter().filter(|change| !told.contains(change.path)) {
         let differs = |old: &State| change.after.is_some_and(|new| !old.same_matter(new));
         if let Some(key) = change.after.and_then(identity).filter(|_| change.before.is_none_or(differs)) {
-            came.entry(key).or_default().push(change.path);
+            came.entry(key).or_default().push(change);
         }
     }
     for (path, state) in deleted(changes) {
@@ -81,10 +81,10 @@ fn files<'a>(changes: &[Change<'a>], told: &mut HashSet<&'a Path>, effects: &mut
         }
         let Some(new) = identity(state).and_then(|key| came.get_mut(&key)?.pop()) else { continue };
         told.insert(path);
-        if changes.iter().any(|change| change.path == new && change.before.is_none()) {
-            told.insert(new);
+        if new.before.is_none() {
+            told.insert(new.path);
         }
-        effects.push(renamed(path, "file", new));
+        effects.push(renamed(path, "file", new.path));
     }
 }
 

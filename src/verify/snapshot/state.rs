@@ -9,6 +9,8 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
+use crate::verify::lens::sqlite;
+
 /// SHA-256 of a content.
 pub(crate) type Digest = [u8; 32];
 
@@ -212,8 +214,7 @@ pub(crate) fn read(path: &Path, size_before: Option<u64>) -> io::Result<(Content
         None => None,
     };
     sum.add(&mut file)?;
-    let content =
-        Content { digest: sum.hash.finalize().into(), database: sum.head.starts_with(b"SQLite format 3\0"), prefix };
+    let content = Content { digest: sum.hash.finalize().into(), database: sqlite::is_database(&sum.head), prefix };
     Ok((content, sum.whole))
 }
 

@@ -9,7 +9,7 @@ use super::{
     Snapshot, compare, place,
     tree::{Change, Tree},
 };
-use crate::verify::{Effect, Grade, world::Folder};
+use crate::verify::{Effect, Grade, lens::sqlite, world::Folder};
 
 const FILES: &str = "a file of a database: judged by its schema and rows, which are equal";
 
@@ -39,7 +39,7 @@ pub(super) fn effects(main: &Path, before: &Snapshot, after: &Snapshot, changes:
         let folder = Folder::new("candor-store-").map_err(|error| error.to_string())?;
         let old = lay_out(before, main, &folder.path().join("before")).map_err(|error| error.to_string())?;
         let new = lay_out(after, main, &folder.path().join("after")).map_err(|error| error.to_string())?;
-        rows(&shown, old.as_deref(), new.as_deref())
+        sqlite::effects(&shown, old.as_deref(), new.as_deref())
     };
     let mut effects = match read() {
         Ok(effects) => effects,
@@ -48,12 +48,12 @@ pub(super) fn effects(main: &Path, before: &Snapshot, after: &Snapshot, changes:
             vec![Effect::new(Grade::Lossy, "sqlite", &shown, what)]
         }
     };
-    let seen = effects.iter().any(|effect| effect.grade > Grade::None);
+    let told = !effects.is_empty();
     for effect in changes.iter().flat_map(|change| compare("sqlite", change, before, after)) {
         let rights = effect.grade == Grade::Recoverable;
         if rights {
             effects.push(effect);
-        } else if !seen {
+        } else if !told {
             effects.push(Effect::excused("sqlite", effect.place, effect.what, effect.excuse.unwrap_or(FILES)));
         }
     }
@@ -75,9 +75,4 @@ fn lay_out(snapshot: &Snapshot, main: &Path, dir: &Path) -> io::Result<Option<Pa
         }
     }
     Ok(Some(dir.join(name)))
-}
-
-/// The lens.
-fn rows(_place: &str, _before: Option<&Path>, _after: Option<&Path>) -> Result<Vec<Effect>, String> {
-    Err("no lens for databases".into())
 }

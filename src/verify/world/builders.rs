@@ -8,13 +8,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{World, WorldError};
+use super::{World, WorldError, databases};
 use crate::serve::demo::{self, DemoWorkspace};
 
 /// All of them.
 #[must_use]
 pub fn builders() -> Vec<World> {
-    vec![
+    let mut worlds = vec![
         World::builder("demo", demo),
         World::builder("packed", packed),
         World::builder("hooks", hooks),
@@ -22,7 +22,14 @@ pub fn builders() -> Vec<World> {
         World::builder("protected", protected),
         World::builder("partial-clone", partial_clone),
         World::builder("odd-notes", odd_notes),
-    ]
+    ];
+    worlds.extend(databases::BUILDERS.map(|(name, change)| {
+        World::builder(name.replace(' ', "-"), move |dir| {
+            let DemoWorkspace { database, .. } = demo::lay_out(dir)?;
+            Ok(change(&database)?)
+        })
+    }));
+    worlds
 }
 
 /// The demo workspace as it is.
