@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use candor::{catalog, serve};
+use candor::{catalog, serve, verify::world::databases};
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
@@ -33,6 +33,9 @@ enum Command {
     /// Make tokens for --tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Hold a lock on a database until standard input ends: for worlds of `verify`
+    #[command(name = "__hold-lock", hide = true)]
+    HoldLock { database: PathBuf },
 }
 
 #[derive(Args)]
@@ -74,6 +77,7 @@ fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
                 _ => catalog::table(&tools),
             })
         }
+<<<<<<< HEAD
         Command::Demo { dir } => print(&serve::demo::lay_out(&dir)?.to_string()),
         Command::Token(TokenCommand::New(new)) => print(&new.make()?),
     }
@@ -85,6 +89,9 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
+=======
+        Command::HoldLock { database } => databases::hold(&database),
+>>>>>>> v-world
     }
 }
 

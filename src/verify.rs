@@ -6,7 +6,12 @@
 //! proves one.
 
 mod effect;
+pub mod lens;
 mod observation;
+mod snapshot;
+pub mod world;
 
 pub use effect::{Effect, Grade};
 pub use observation::{Observation, Phase, Reply, Step};
+pub use snapshot::Snapshot;
+pub use world::{World, WorldCopy, WorldError, builders};

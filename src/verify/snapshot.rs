@@ -1,0 +1,127 @@
+//! Snapshots: what a copy of a world holds at one moment, and what differs between two moments.
+//!
+//! Paths that belong to a git repository or to an `SQLite` database are judged by those lenses as
+//! a whole; everything else file by file, by content before time.
+
+mod compare;
+mod json;
+mod kept;
+mod moves;
+mod plain;
+mod state;
+mod stores;
+mod text;
+mod tree;
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub(crate) use compare::compare;
+pub(crate) use kept::{Kept, Original};
+pub(crate) use state::{Kind, State};
+pub(crate) use tree::{Change, Tree, Trust};
+
+use super::{Effect, WorldCopy, lens};
+
+/// What a copy of a world holds at one moment.
+#[derive(Debug)]
+pub struct Snapshot {
+    root: PathBuf,
+    tree: Tree,
+    kept: Arc<Kept>,
+}
+
+impl Snapshot {
+    /// Look at a copy. What is provably the same as in the snapshot before, or in the fresh copy
+    /// without one, is not read again.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be listed, or what changed cannot be kept; names the place.
+    pub fn take(copy: &WorldCopy, before: Option<&Self>) -> io::Result<Self> {
+        let (root, kept) = (copy.path(), Arc::clone(&copy.kept));
+        let before = before.map_or(&copy.start, |before| &before.tree);
+        let tree =
+            Tree::read(root, before, Trust::Stamps, &mut |path, content, bytes| kept.keep(root, path, content, bytes))?;
+        Ok(Self { root: root.into(), tree, kept })
+    }
+
+    /// What is different in the later of two snapshots of one copy, in the order of the places.
+    ///
+    /// To be asked while the copy is there: the objects of git repositories are read from it.
+    #[must_use]
+    pub fn effects(before: &Self, after: &Self) -> Vec<Effect> {
+        let changes = before.tree.changes(&after.tree);
+        let mut repositories: BTreeMap<&Path, Vec<Change<'_>>> = BTreeMap::new();
+        let mut stores: BTreeMap<PathBuf, Vec<Change<'_>>> = BTreeMap::new();
+        let mut plain = Vec::new();
+        let explained = explained(&changes);
+        for change in &changes {
+            let is_repository =
+                |dir: &&Path| before.tree.repositories.contains(*dir) && after.tree.repositories.contains(*dir);
+            if change.is_time_of_directory() && explained.contains(change.path) {
+                continue;
+            }
+            if let Some(dir) = change.path.ancestors().find(is_repository) {
+                repositories.entry(dir).or_default().push(*change);
+            } else if let Some(store) = stores::of(change.path, &before.tree, &after.tree) {
+                stores.entry(store).or_default().push(*change);
+            } else {
+                plain.push(*change);
+            }
+        }
+        let mut effects = plain::effects(before, after, &plain);
+        for (dir, changes) in repositories {
+            effects.extend(lens::git::effects(dir, before, after, &changes));
+        }
+        for (store, changes) in stores {
+            effects.extend(stores::effects(&store, before, after, &changes));
+        }
+        effects.sort_by(|one, other| one.place.cmp(&other.place));
+        effects
+    }
+
+    /// The directory that this is a snapshot of.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directory that the copy was made from.
+    pub(crate) fn original(&self) -> &Path {
+        self.kept.original.folder.path()
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// What a file held when the snapshot was taken, if a lens may read so much.
+    pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        self.kept.bytes(path, self.tree.get(path)?)
+    }
+
+    /// A file with the bytes that a path held when the snapshot was taken. Only to be read.
+    pub(crate) fn file(&self, path: &Path) -> Option<PathBuf> {
+        self.kept.find(path, self.tree.get(path)?.digest()?)
+    }
+}
+
+/// The directories whose time moved because of what is told of their entries.
+fn explained<'a>(changes: &[Change<'a>]) -> HashSet<&'a Path> {
+    let moves = |change: &&Change<'_>| change.before.is_none() || change.after.is_none() || change.is_another();
+    changes.iter().filter(moves).filter_map(|change| change.path.parent()).collect()
+}
+
+/// A path as reports show it: relative to the world, with control characters escaped.
+pub(crate) fn place(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let text: String = text
+        .chars()
+        .flat_map(|char| if char.is_control() { char.escape_debug().collect() } else { vec![char] })
+        .collect();
+    if text.is_empty() { ".".into() } else { text }
+}

@@ -1,0 +1,204 @@
+//! Worlds: what a server runs in during a trial. Each is built once and copied for every trial, so
+//! that no trial sees what another left behind.
+
+pub mod builders;
+mod copy;
+pub mod databases;
+mod error;
+mod folder;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+pub use error::WorldError;
+pub(crate) use folder::Folder;
+
+use super::snapshot::{Kept, Original, State, Tree, Trust};
+
+/// The longest that a script may take to build its world.
+const SCRIPT_TIME: Duration = Duration::from_secs(120);
+
+/// A world, and how to build it.
+#[derive(Debug)]
+pub struct World {
+    /// Its name, as reports tell it.
+    pub name: String,
+    source: Source,
+    original: Mutex<Option<Arc<Original>>>,
+}
+
+type Build = dyn Fn(&Path) -> Result<(), WorldError> + Send + Sync;
+
+enum Source {
+    Directory(PathBuf),
+    Builder(Box<Build>),
+    Script(PathBuf),
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(path) => f.debug_tuple("Directory").field(path).finish(),
+            Self::Builder(_) => f.write_str("Builder"),
+            Self::Script(path) => f.debug_tuple("Script").field(path).finish(),
+        }
+    }
+}
+
+/// A copy of a world, for one trial. Removed on drop, whatever its permissions have become.
+#[derive(Debug)]
+pub struct WorldCopy {
+    folder: Folder,
+    pub(crate) start: Tree,
+    pub(crate) kept: Arc<Kept>,
+}
+
+impl WorldCopy {
+    /// Its directory, absolute and without links.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl World {
+    /// What lies in a directory, which itself is only read, and only at the first
+    /// [`fresh`](Self::fresh).
+    pub fn directory(name: impl Into<String>, path: &Path) -> Self {
+        Self::new(name, Source::Directory(path.into()))
+    }
+
+    /// What a function lays out in an empty directory.
+    pub fn builder(
+        name: impl Into<String>,
+        build: impl Fn(&Path) -> Result<(), WorldError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(name, Source::Builder(Box::new(build)))
+    }
+
+    /// What a program lays out in an empty directory. It gets the directory as its working directory
+    /// and as its one argument, and two minutes.
+    pub fn script(name: impl Into<String>, path: &Path) -> Self {
+        Self::new(name, Source::Script(path.into()))
+    }
+
+    fn new(name: impl Into<String>, source: Source) -> Self {
+        Self { name: name.into(), source, original: Mutex::new(None) }
+    }
+
+    /// A copy of its own. The world is built first if it wasn't yet.
+    ///
+    /// Copies share their content with the original where the file system can. They keep modes,
+    /// times, links, hard links and FIFOs; not owners and extended attributes.
+    ///
+    /// # Errors
+    ///
+    /// If the world cannot be built or copied, or if the original is not what was built any more:
+    /// then a server got out of its copy.
+    pub fn fresh(&self) -> Result<WorldCopy, WorldError> {
+        let original = self.original()?;
+        let now = Tree::read(original.folder.path(), &original.tree, Trust::Stamps, &mut |_, _, _| Ok(()))?;
+        if let Some(path) = difference(&original.tree, &now) {
+            return Err(WorldError::Changed { world: self.name.clone(), path });
+        }
+        let folder = Folder::new("candor-world-")?;
+        copy::tree(original.folder.path(), folder.path())?;
+        let start = Tree::read(folder.path(), &original.tree, Trust::Sizes, &mut |_, _, _| Ok(()))?;
+        let kept = Arc::new(Kept::new(original)?);
+        Ok(WorldCopy { folder, start, kept })
+    }
+
+    /// Make two fresh copies, read them whole and compare both with the original.
+    ///
+    /// # Errors
+    ///
+    /// If they differ in anything but owners, inodes and extended attributes; names the first place.
+    pub fn check_reset(&self) -> Result<(), WorldError> {
+        for copy in [self.fresh()?, self.fresh()?] {
+            let now = Tree::read(copy.path(), &Tree::default(), Trust::Nothing, &mut |_, _, _| Ok(()))?;
+            if let Some(path) = difference(&copy.kept.original.tree, &now) {
+                return Err(WorldError::Differs { world: self.name.clone(), path });
+            }
+        }
+        Ok(())
+    }
+
+    fn original(&self) -> Result<Arc<Original>, WorldError> {
+        let mut original = self.original.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(original) = &*original {
+            return Ok(Arc::clone(original));
+        }
+        let folder = Folder::new("candor-original-")?;
+        match &self.source {
+            Source::Directory(path) => {
+                let path = path.canonicalize().map_err(|cause| WorldError::Directory { path: path.clone(), cause })?;
+                copy::is_self_contained(&path)?;
+                copy::tree(&path, folder.path())?;
+            }
+            Source::Builder(build) => build(folder.path())?,
+            Source::Script(path) => run(path, folder.path())?,
+        }
+        let read = |before: &Tree| Tree::read(folder.path(), before, Trust::Stamps, &mut |_, _, _| Ok(()));
+        let mut tree = read(&Tree::default())?;
+        // Once the clock of the file system has ticked, times of change prove something.
+        std::thread::sleep(Duration::from_millis(25));
+        tree = read(&tree)?;
+        Ok(Arc::clone(original.insert(Arc::new(Original { folder, tree }))))
+    }
+}
+
+/// The first path at which two trees don't hold the same.
+fn difference(one: &Tree, two: &Tree) -> Option<PathBuf> {
+    let same = |before: &State, after: &State| {
+        before.same_matter(after) && before.mode == after.mode && before.modified == after.modified
+    };
+    let is_different = |change: &super::snapshot::Change<'_>| match (change.before, change.after) {
+        (Some(before), Some(after)) => !same(before, after),
+        _ => true,
+    };
+    one.changes(two).into_iter().find(is_different).map(|change| change.path.into())
+}
+
+fn run(script: &Path, dir: &Path) -> Result<(), WorldError> {
+    let failed = |what: String| WorldError::Script { path: script.into(), what };
+    let told = tempfile::tempfile()?;
+    let program = script.canonicalize().map_err(|cause| failed(cause.to_string()))?;
+    let mut command = Command::new(program);
+    command.arg(dir).current_dir(dir).stdin(Stdio::null());
+    command.stdout(told.try_clone()?).stderr(told.try_clone()?);
+    let mut child = command.spawn().map_err(|cause| failed(cause.to_string()))?;
+    let began = Instant::now();
+    loop {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(failed(format!("it ended with {status}{}", last_line(told)))),
+            None if began.elapsed() > SCRIPT_TIME => {
+                child.kill()?;
+                child.wait()?;
+                return Err(failed(format!("it took longer than {} s and was stopped", SCRIPT_TIME.as_secs())));
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// The last line that a program printed, ready to stand behind a message.
+fn last_line(mut output: std::fs::File) -> String {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let mut bytes = Vec::new();
+    let end = output.seek(SeekFrom::End(0)).unwrap_or(0);
+    let read = output.seek(SeekFrom::Start(end.saturating_sub(4096))).and_then(|_| output.read_to_end(&mut bytes));
+    let text = String::from_utf8_lossy(&bytes);
+    match text.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) if read.is_ok() => {
+            let line: String = line.chars().take(200).flat_map(char::escape_debug).collect();
+            format!(" and said `{line}`")
+        }
+        _ => String::new(),
+    }
+}
