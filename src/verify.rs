@@ -5,8 +5,20 @@
 //! `openWorldHint: false`) is refuted by one counter-example over all cases and worlds. Nothing
 //! proves one.
 
+mod act;
+mod conduct;
 mod effect;
+mod judge;
+mod lint;
 mod observation;
+pub mod report;
+mod rule;
+mod verdict;
 
+pub use conduct::conduct;
 pub use effect::{Effect, Grade};
+pub use judge::judge;
+pub use lint::lint;
 pub use observation::{Observation, Phase, Reply, Step};
+pub use rule::{Finding, Level, Rule};
+pub use verdict::{Definition, Evidence, Outcome, Sight, Verdict};
