@@ -61,10 +61,14 @@ impl Bench<'_> {
         let bearing: Vec<&Act<'_>> = acts.iter().filter(with_bearing).collect();
         let seen = self.worlds.iter().copied().filter(|world| bearing.iter().any(|act| act.trial.world == *world));
         let seen: Vec<&str> = seen.collect();
-        let testing: Vec<&Act<'_>> = acts.iter().filter(|act| tests(hint, act)).collect();
+        let mut testing: Vec<&Act<'_>> = acts.iter().filter(|act| tests(hint, act)).collect();
+        let reason = self.untested(hint, testing.is_empty(), bearing.is_empty());
+        if reason.is_some() {
+            testing.clear();
+        }
 
-        let judge = |value: bool| match self.untested(hint, testing.is_empty(), bearing.is_empty()) {
-            Some(reason) => (Outcome::Untested, Some(reason)),
+        let judge = |value: bool| match &reason {
+            Some(reason) => (Outcome::Untested, Some(reason.clone())),
             None if value != hint.claim() && bearing.is_empty() => (Outcome::Overstated, Some(nothing_seen(hint))),
             None => (Outcome::Holds, None),
         };

@@ -84,8 +84,8 @@ pub struct Excuse {
 }
 
 impl Report {
-    /// Judge what was seen. `uncalled` says why a tool was not called; `lint` whether the tools are
-    /// read too.
+    /// Judge what was seen, and read the tools. `uncalled` names tools that nothing could be called
+    /// with, and why.
     #[must_use]
     pub fn new(
         server: Server,

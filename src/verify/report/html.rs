@@ -46,6 +46,16 @@ fn foreign(text: &str, max: usize) -> String {
     format!("<bdi>{}</bdi>", escaped(&shown(text, max)))
 }
 
+/// A sentence, with what stands in backticks as code.
+fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(at, part)| match at % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    });
+    parts.collect()
+}
+
 struct Page(String);
 
 impl Page {
@@ -68,7 +78,7 @@ impl Page {
         let wrong = report.faults() > 0 || report.verdicts.iter().any(|verdict| verdict.outcome.is_wrong());
         let class = if wrong { "wrong" } else { "fine" };
         self.add(format_args!("<p class=\"summary {class}\">{summary}</p>\n<ul class=\"counts\">\n"));
-        for outcome in Outcome::ALL.into_iter().rev() {
+        for outcome in Outcome::ALL.into_iter().rev().filter(|outcome| report.count(*outcome) > 0) {
             let (count, mark) = (report.count(outcome), outcome.mark());
             self.add(format_args!("<li class=\"{outcome}\"><b>{mark}</b> {count} {outcome}</li>\n"));
         }
@@ -127,7 +137,7 @@ impl Page {
                 self.add(format_args!("Tested by {calls} in {in_worlds}: {worlds}."));
             }
         }
-        if let Some(grade) = grade {
+        if let Some(grade) = grade.filter(|_| !worlds.is_empty() || !verdict.evidence.is_empty()) {
             self.add(format_args!(" Worst effect: {}.", grade.name()));
         }
         self.0 += "</p>\n";
@@ -135,7 +145,7 @@ impl Page {
             self.add(format_args!("<p>Smallest world that refutes it: {}.</p>\n", foreign(world, 60)));
         }
         if let Some(note) = note {
-            self.add(format_args!("<p>{}</p>\n", escaped(note)));
+            self.add(format_args!("<p class=\"remark\">{}</p>\n", prose(note)));
         }
         for evidence in &verdict.evidence {
             self.evidence(evidence);
@@ -148,7 +158,7 @@ impl Page {
         let (world, case, phase) = (foreign(world, 60), foreign(case, 60), phase.name());
         let trials = if *trials > 1 { format!(", {trials} trials") } else { String::new() };
         self.add(format_args!(
-            "<table>\n<caption>World {world}, case {case}, {phase} <small>{transport}, {era}{trials}</small></caption>\n"
+            "<table class=\"effects\">\n<caption>World {world}, case {case}, {phase} <small>{transport}, {era}{trials}</small></caption>\n"
         ));
         for Effect { grade, lens, place, what, .. } in effects.iter().take(SHOWN) {
             let (place, what, grade) = (foreign(place, 200), foreign(what, 200), grade.name());
@@ -169,7 +179,7 @@ impl Page {
         self.0 += "<ul class=\"findings\">\n";
         for Finding { rule, level, text, .. } in findings {
             let (rule, question, level) = (rule.name(), escaped(rule.text()), level.name());
-            let text = escaped(text);
+            let text = prose(text);
             self.add(format_args!(
                 "<li><b class=\"{level}\">{level}</b> <span title=\"{question}\">{rule}</span>: {text}</li>\n"
             ));
@@ -190,7 +200,7 @@ impl Page {
         if excuses.is_empty() {
             return;
         }
-        self.0 += "<section>\n<h2>Not counted, being bookkeeping</h2>\n<table>\n\
+        self.0 += "<section>\n<h2>Not counted, being bookkeeping</h2>\n<table class=\"excuses\">\n\
                    <tr><th>lens</th><th>rule</th><th>times</th><th>first</th></tr>\n";
         for Excuse { rule, lens, times, place, what, .. } in excuses {
             let (rule, place, what) = (escaped(rule), foreign(place, 120), foreign(what, 120));

@@ -38,10 +38,11 @@ struct Page {
 
 impl Page {
     fn head(&mut self, report: &Report) {
-        self.wrap("", "", &format!("{}: {}", report.server_name(), report.scope()));
+        // A name that wraps must not begin a line: it could pass for one of ours.
+        self.wrap("", "  ", &format!("{}: {}", report.server_name(), report.scope()));
         let blind = report.sight.blind_to.join(", ");
         let blind = if blind.is_empty() { String::new() } else { format!("; blind to {blind}") };
-        self.wrap("", "", &format!("Rung `{}`{blind}.", report.sight.rung));
+        self.wrap("", "  ", &format!("Rung `{}`{blind}.", report.sight.rung));
         self.wrap("", "", &format!("Hints as defined by `{}`.", report.definition));
     }
 
@@ -62,9 +63,13 @@ impl Page {
             }
             self.text.push('\n');
         }
-        let key = Outcome::ALL.into_iter().rev().map(|outcome| format!("{} {outcome}", outcome.mark()));
-        self.text.push('\n');
-        self.wrap("", "", &key.collect::<Vec<_>>().join("   "));
+        let met = Outcome::ALL.into_iter().rev().filter(|outcome| report.count(*outcome) > 0);
+        let key = met.map(|outcome| format!("{} {outcome}", outcome.mark())).collect::<Vec<_>>();
+        let (first, rest) = key.split_at(key.len().min(5));
+        let _ = writeln!(self.text, "\n{}", first.join("   "));
+        if !rest.is_empty() {
+            let _ = writeln!(self.text, "{}", rest.join("   "));
+        }
     }
 
     /// Everything that doesn't hold: what is wrong one by one, the rest by reason.
@@ -178,11 +183,11 @@ impl Page {
         });
         let levels: Vec<String> = levels.into_iter().flatten().collect();
         self.text.push('\n');
-        self.wrap("", "", &format!("{}: {counts}", plural(report.verdicts.len(), "verdict")));
+        self.wrap("", "  ", &format!("{}: {counts}", plural(report.verdicts.len(), "verdict")));
         if !levels.is_empty() {
             self.wrap("", "", &format!("Beside them: {}", levels.join(", ")));
         }
-        self.wrap("", "", &report.summary());
+        self.wrap("", "  ", &report.summary());
     }
 
     fn paint(&self, outcome: Outcome, text: &str) -> String {
