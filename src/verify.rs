@@ -5,13 +5,26 @@
 //! `openWorldHint: false`) is refuted by one counter-example over all cases and worlds. Nothing
 //! proves one.
 
+mod act;
+mod conduct;
 mod effect;
 pub mod lens;
 mod observation;
 mod snapshot;
 pub mod world;
+mod judge;
+mod lint;
+mod observation;
+pub mod report;
+mod rule;
+mod verdict;
 
+pub use conduct::conduct;
 pub use effect::{Effect, Grade};
+pub use judge::judge;
+pub use lint::lint;
 pub use observation::{Observation, Phase, Reply, Step};
 pub use snapshot::Snapshot;
 pub use world::{World, WorldCopy, WorldError, builders};
+pub use rule::{Finding, Level, Rule};
+pub use verdict::{Definition, Evidence, Outcome, Sight, Verdict};

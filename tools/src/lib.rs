@@ -55,6 +55,7 @@ use rmcp::{handler::server::router::tool::ToolRouter, model::Tool};
 pub use consent::{Confirmed, Consent, Question};
 pub use error::{OpenError, ToolError};
 pub use scope::{SCOPE_KEY, Scope};
+pub use text::shown;
 pub use toolbox::Toolbox;
 
 /// Every tool, in reading order. The only list.

@@ -31,8 +31,11 @@ pub(crate) fn quoted(value: &str) -> String {
     format!("`{}`", visible(value.as_bytes(), 60).replace('`', "'"))
 }
 
-/// A text from elsewhere inside a message: visible, and if it is cut, by how much.
-pub(crate) fn shown(text: &str, max: usize) -> String {
+/// A text from elsewhere inside a message: on one line, with every character escaped that a reader
+/// couldn't see or that could change how the rest is seen; at most `max` characters before that, and
+/// if it is cut, by how much.
+#[must_use]
+pub fn shown(text: &str, max: usize) -> String {
     let visible = visible(text.as_bytes(), max);
     match text.chars().count().checked_sub(max) {
         None | Some(0) => visible,
