@@ -9,6 +9,7 @@
 
 mod arguments;
 mod audit;
+mod case_files;
 mod cli;
 mod confirm;
 mod database;
@@ -25,4 +26,5 @@ mod repo;
 mod reports;
 mod stdio;
 mod support;
+mod synthesis;
 mod web;
