@@ -218,3 +218,41 @@ fn a_suggestion_is_a_case_file() {
         );
     }
 }
+
+#[test]
+fn a_statement_that_destroys_is_tried_without_parameters_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    candor::serve::demo::lay_out(&dir.path().join("world")).unwrap();
+    let world = Inventory::of(&dir.path().join("world")).unwrap();
+    let execute = super::case_files::declared().into_iter().find(|tool| tool.name == "execute").unwrap();
+    let rows = made_in(&world, &execute.input_schema);
+    for sql in [
+        "UPDATE \"order_lines\" SET \"quantity\" = \"quantity\" + 1",
+        "DELETE FROM \"order_lines\"",
+        "DROP TABLE \"comment\"",
+    ] {
+        assert!(rows.contains(json!({"sql": sql}).as_object().unwrap()), "{sql}: {rows:#?}");
+    }
+    assert!(rows.iter().any(|row| row.contains_key("params")));
+}
+
+#[test]
+fn one_thing_may_be_told_by_its_relation_to_another() {
+    let world = Inventory {
+        branches: vec![
+            Branch { name: "one".into(), head: "1".repeat(40) },
+            Branch { name: "two".into(), head: "2".repeat(40) },
+        ],
+        ..Inventory::default()
+    };
+    let schema = json!({"type": "object", "required": ["branch"], "properties": {
+        "branch": {"type": "string"}, "from": {"type": "string"}, "cursor": {"type": "string"},
+    }});
+    let known = [json!({"branches": [], "next_cursor": "bmV4dA"})];
+    let cases = synthesise(&tool("create_branch", &schema), &world, &known).unwrap();
+    assert_fit(&cases, &schema);
+    let rows: Vec<_> = cases.into_iter().map(|case| case.arguments).collect();
+    assert_eq!(values(&rows, "from"), ["one", "candor-new", "two"]);
+    assert!(values(&rows, "cursor").contains(&json!("bmV4dA")), "{rows:?}");
+    assert!(rows.iter().any(|row| row["branch"] == "candor-new" && row.get("from") == Some(&json!("one"))), "{rows:?}");
+}

@@ -30,9 +30,9 @@ pub(super) fn combine(
         set.extend(extra);
         push(&mut sets, set);
     }
-    let mut rows = candidates(parameters, &base);
+    let (mut rows, plain) = candidates(parameters, &base);
     pairs(parameters, &mut rows, 2 * most);
-    for row in select(rows, most.saturating_sub(sets.len() - 1)) {
+    for row in select(rows, plain.min(most * 3 / 4), most.saturating_sub(sets.len() - 1)) {
         push(&mut sets, arguments(parameters, &row));
     }
     sets
@@ -56,8 +56,9 @@ fn arguments(parameters: &[Parameter], row: &Row) -> Map<String, Value> {
     chosen.collect()
 }
 
-/// Rows that are likely to succeed, and that together hold each value.
-fn candidates(parameters: &[Parameter], base: &Row) -> Vec<Row> {
+/// Rows that are likely to succeed, and that together hold each value. The first, as many as
+/// said, hold nothing but what is required.
+fn candidates(parameters: &[Parameter], base: &Row) -> (Vec<Row>, usize) {
     let longest = |required: bool| {
         let of = parameters.iter().filter(|parameter| parameter.required || !required);
         of.map(|parameter| parameter.values.len()).max().unwrap_or(0)
@@ -68,13 +69,14 @@ fn candidates(parameters: &[Parameter], base: &Row) -> Vec<Row> {
         (1..longest(true))
             .map(|at| row(parameters, |parameter| if parameter.required { turn(parameter, at) } else { None })),
     );
+    let plain = rows.len();
     for (place, parameter) in parameters.iter().enumerate().filter(|(_, parameter)| !parameter.required) {
         rows.extend((0..parameter.values.len()).map(|at| {
             base.iter().enumerate().map(|(other, chosen)| if other == place { Some(at) } else { *chosen }).collect()
         }));
     }
     rows.extend((0..longest(false)).map(|at| row(parameters, |parameter| turn(parameter, at))));
-    rows
+    (rows, plain)
 }
 
 /// Add rows until each pair of values has met, greedily, or there are `most`.
@@ -124,15 +126,16 @@ fn unmet(met: &HashSet<Pair>, options: &[Vec<Option<usize>>], place: usize, choi
     pairs.filter(|pair| !met.contains(pair)).count()
 }
 
-/// At most `most` rows in their order, chosen so that as many single values as possible are in.
-fn select(rows: Vec<Row>, most: usize) -> Vec<Row> {
+/// At most `most` rows in their order: the first `plain`, then so that as many single values as
+/// possible are in.
+fn select(rows: Vec<Row>, plain: usize, most: usize) -> Vec<Row> {
     if rows.len() <= most {
         return rows;
     }
     let values =
         |row: &Row| -> Vec<_> { row.iter().copied().enumerate().filter(|(_, value)| value.is_some()).collect() };
-    let mut covered: HashSet<_> = rows.first().map(values).unwrap_or_default().into_iter().collect();
-    let mut chosen = vec![0];
+    let mut chosen: Vec<usize> = (0..plain.min(most)).collect();
+    let mut covered: HashSet<_> = rows.iter().take(chosen.len()).flat_map(values).collect();
     while chosen.len() < most {
         let gain = |row: &Row| values(row).iter().filter(|value| !covered.contains(*value)).count();
         let best = rows.iter().map(gain).enumerate().rev().max_by_key(|(_, gain)| *gain);

@@ -14,6 +14,8 @@ pub(super) struct Record {
 
 /// Keys that say which one it is, and not of what kind.
 const NAMING: [&str; 8] = ["name", "id", "key", "slug", "path", "number", "uuid", "url"];
+/// What says how one thing stands to another of its kind.
+const RELATION: [&str; 10] = ["from", "to", "base", "ref", "source", "target", "start", "onto", "into", "parent"];
 /// Records taken from results, and how deep they are looked for.
 const RECORDS: usize = 500;
 const DEPTH: usize = 12;
@@ -81,6 +83,15 @@ pub(super) fn score(parameter: &[String], tool: &[String], container: &str, key:
     // `branch` or `source_branch` for the name of one of `branches`; `customer_id` for the id of one of `customers`.
     if !of.is_empty() && naming(&key) && (last == of || parameter.ends_with(&[of.clone(), key.concat()])) {
         return 3;
+    }
+    // `create_branch(from)` means a branch.
+    let related = matches!(parameter, [only] if RELATION.contains(&only.as_str()));
+    if related && in_tool && (naming(&key) || is(&key, &of)) {
+        return 2;
+    }
+    // `cursor` for a `next_cursor`.
+    if parameter.len() == 1 && key.len() > 1 && key.ends_with(parameter) {
+        return 2;
     }
     // `expected_head` for a `head`.
     if !naming(&key) && !key.is_empty() && parameter.ends_with(&key) { 2 } else { 0 }

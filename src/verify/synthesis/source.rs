@@ -106,15 +106,23 @@ impl<'a> Source<'a> {
         let mut sets = Vec::new();
         for record in &self.records {
             let mut set: Vec<(String, Value)> = Vec::new();
+            let mut used: Vec<&str> = Vec::new();
             for (name, takes) in parameters {
                 let parameter = words(name);
+                // What somebody writes is not taken from what somebody else wrote.
+                if parameter.last().is_some_and(|word| PROSE.contains(&word.as_str())) {
+                    continue;
+                }
                 let scored = record
                     .members
                     .iter()
-                    .map(|(key, value)| (score(&parameter, &self.tool, &record.container, key), value));
-                let fitting = scored.filter(|(score, value)| *score >= 2 && takes(value));
-                let best = fitting.rev().max_by_key(|(score, _)| *score);
-                set.extend(best.map(|(_, value)| ((*name).to_owned(), value.clone())));
+                    .filter(|(key, _)| !used.contains(&key.as_str()))
+                    .map(|(key, value)| (score(&parameter, &self.tool, &record.container, key), key, value));
+                let fitting = scored.filter(|(score, _, value)| *score >= 2 && takes(value));
+                if let Some((_, key, value)) = fitting.rev().max_by_key(|(score, ..)| *score) {
+                    used.push(key);
+                    set.push(((*name).to_owned(), value.clone()));
+                }
             }
             if set.len() >= 2 && !sets.contains(&set) {
                 sets.push(set);
