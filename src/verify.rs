@@ -7,6 +7,7 @@
 
 mod act;
 mod conduct;
+pub mod case;
 mod effect;
 pub mod lens;
 mod observation;
@@ -20,6 +21,9 @@ mod rule;
 mod verdict;
 
 pub use conduct::conduct;
+pub mod synthesis;
+
+pub use case::{Answer, Case, CaseError, CaseFile};
 pub use effect::{Effect, Grade};
 pub use judge::judge;
 pub use lint::lint;

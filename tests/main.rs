@@ -10,6 +10,7 @@
 mod annotations;
 mod arguments;
 mod audit;
+mod case_files;
 mod cli;
 mod confirm;
 mod database;
@@ -32,5 +33,6 @@ mod report_forms;
 mod reports;
 mod stdio;
 mod support;
+mod synthesis;
 mod web;
 mod worlds;
