@@ -7,6 +7,8 @@
 
 mod effect;
 mod observation;
+mod trial;
 
 pub use effect::{Effect, Grade};
 pub use observation::{Observation, Phase, Reply, Step};
+pub use trial::{Case, Plan, Watch, in_world, run};
