@@ -25,4 +25,6 @@ mod repo;
 mod reports;
 mod stdio;
 mod support;
+mod trial;
 mod web;
+mod wire;

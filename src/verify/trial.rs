@@ -2,7 +2,12 @@
 //!
 //! The steps are the same whatever the hints say.
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use serde_json::{Map, Value};
 use tokio::time::sleep;
@@ -94,8 +99,7 @@ pub fn in_world(target: &Target, world: &Path) -> Target {
     let place = |text: &String| text.replace(WORLD, &world);
     let words = |words: &[String]| words.iter().map(place).collect();
     let pairs = |pairs: &[(String, String)]| pairs.iter().map(|(name, value)| (name.clone(), place(value))).collect();
-    let folder =
-        |dir: &Option<std::path::PathBuf>| dir.as_ref().map(|dir| place(&dir.to_string_lossy().into_owned()).into());
+    let folder = |dir: &Option<PathBuf>| dir.as_ref().map(|dir| place(&dir.to_string_lossy().into_owned()).into());
     match target {
         Target::Stdio { command, env, dir } => {
             Target::Stdio { command: words(command), env: pairs(env), dir: folder(dir) }
@@ -191,13 +195,16 @@ impl Trial<'_> {
     /// Make one call and record what it changed, question by question. Returns whether it asked.
     async fn call(&mut self, scene: &mut Scene, phase: Phase, answer: Answer) -> Result<bool, String> {
         let Scene { connection, at_rest, copy, arguments } = scene;
-        let mut looks = Vec::new();
         let quiet = self.plan.quiet;
-        let asked = async |_: &Question| {
+        let watch = Mutex::new((copy, Vec::new()));
+        let asked = |_: &Question| async {
             sleep(quiet).await;
-            looks.push(copy.look());
+            let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            let effects = watch.0.look();
+            watch.1.push(effects);
         };
         let called = connection.call(&self.plan.case.tool, arguments, answer, asked).await;
+        let (copy, looks) = watch.into_inner().unwrap_or_else(PoisonError::into_inner);
         let has_asked = !looks.is_empty();
         for effects in looks {
             self.record(Phase::Asking, None, effects)?;

@@ -50,12 +50,12 @@ impl Connection {
     /// # Errors
     ///
     /// If the call gets no valid answer in time. A refusal or an error is an answer.
-    pub async fn call(
+    pub async fn call<F: Future<Output = ()>>(
         &mut self,
         tool: &str,
         arguments: &Map<String, Value>,
         answer: Answer,
-        asked: impl AsyncFnMut(&Question),
+        asked: impl FnMut(&Question) -> F,
     ) -> Result<Called, WireError> {
         let [called] = self.drive(tool, arguments, answer, asked).await?;
         Ok(called)
@@ -73,15 +73,15 @@ impl Connection {
         arguments: &Map<String, Value>,
         answer: Answer,
     ) -> Result<[Called; 2], WireError> {
-        self.drive(tool, arguments, answer, async |_: &Question| {}).await
+        self.drive(tool, arguments, answer, |_: &Question| std::future::ready(())).await
     }
 
-    async fn drive<const N: usize>(
+    async fn drive<const N: usize, F: Future<Output = ()>>(
         &mut self,
         tool: &str,
         arguments: &Map<String, Value>,
         answer: Answer,
-        asked: impl AsyncFnMut(&Question),
+        asked: impl FnMut(&Question) -> F,
     ) -> Result<[Called; N], WireError> {
         let mut open = [(); N].map(|()| Open { id: 0, rounds: 0, questions: Vec::new(), done: None });
         let outcome = self.converse(tool, arguments, answer, asked, &mut open).await;
@@ -95,12 +95,12 @@ impl Connection {
         }))
     }
 
-    async fn converse(
+    async fn converse<F: Future<Output = ()>>(
         &mut self,
         tool: &str,
         arguments: &Map<String, Value>,
         answer: Answer,
-        mut asked: impl AsyncFnMut(&Question),
+        mut asked: impl FnMut(&Question) -> F,
         calls: &mut [Open],
     ) -> Result<(), WireError> {
         const WAITING: &str = "`tools/call`";
