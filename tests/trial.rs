@@ -30,11 +30,13 @@ async fn observe(era: Era, differences: &str) -> Observation {
 }
 
 async fn observe_within(era: Era, differences: &str, limits: &Limits) -> Observation {
+    observe_case(era, differences, &case("act", json!({"path": "{world}/a.txt"})), limits).await
+}
+
+async fn observe_case(era: Era, differences: &str, case: &Case, limits: &Limits) -> Observation {
     let small = Small::new(differences);
     let leftover = Leftover::default();
-    let case = case("act", json!({"path": "{world}/a.txt"}));
-    let observation =
-        run(&plan(&case, &|| Ok(leftover.folder()), &|world| in_folder(&small, world), era, limits)).await;
+    let observation = run(&plan(case, &|| Ok(leftover.folder()), &|world| in_folder(&small, world), era, limits)).await;
     small.is_gone();
     leftover.is_gone();
     observation
@@ -174,11 +176,12 @@ async fn the_rounds_of_a_question_are_steps_of_their_own() {
             let first = expected.iter_mut().find(|known| *known == step).unwrap();
             *first = format!("{step} {effect}");
         }
-        let observation = observe(Era::Modern, &asks(Era::Modern, what_it_does)).await;
-        assert_eq!(told(&observation)[..ASKED.len()], expected, "{what_it_does}: {:?}", observation.problem);
-        // One question at a time is all that the legacy script can keep apart.
-        let observation = observe(Era::Legacy, &asks(Era::Legacy, what_it_does)).await;
-        assert_eq!(told(&observation)[..ASKED.len()], expected, "{what_it_does}: {:?}", observation.problem);
+        for era in Era::ALL {
+            // One question at a time is all that the script can keep apart.
+            let case = Case { concurrent: false, ..case("act", json!({})) };
+            let observation = observe_case(era, &asks(era, what_it_does), &case, &Limits::default()).await;
+            assert_eq!(told(&observation), expected, "{what_it_does}: {:?}", observation.problem);
+        }
     }
 }
 

@@ -138,7 +138,7 @@ impl Trial<'_> {
         outcome
     }
 
-    /// Start a server in a fresh copy. The control comes with it: what changes without any call.
+    /// Start a server in a fresh copy. With the control: what changes without any call, recorded.
     async fn open(&mut self, control: bool) -> Result<Scene, String> {
         let Plan { case, era, limits, .. } = self.plan;
         let mut copy = (self.plan.fresh)()?;
@@ -158,13 +158,14 @@ impl Trial<'_> {
         if !tools.iter().any(|tool| tool.name == case.tool) {
             return Err(format!("the server lists no tool `{}`", case.tool));
         }
-        if control {
+        // A world of its own begins its background anew.
+        if control || !self.background.is_empty() {
             sleep(self.plan.idle).await;
             let effects = copy.look();
-            for effect in effects.iter().flatten() {
-                self.background.insert(kind(effect));
+            self.background.extend(effects.iter().flatten().map(kind));
+            if control {
+                self.record(Phase::Idle, None, effects)?;
             }
-            self.record(Phase::Idle, None, effects)?;
         }
         let at_rest = connection.processes();
         let arguments = placed(&case.arguments, &copy.path().to_string_lossy());
