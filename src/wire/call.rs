@@ -1,12 +1,14 @@
 //! One call of a tool, with the questions that it asks.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
 
 use super::{
-    Answer, Connection, Era, Question, WireError, code_and_message,
-    error::cut,
-    garbage,
+    Answer, Connection, Era, Question, WireError,
+    connection::Link,
+    error::{code_and_message, cut, garbage},
+    exchange::Wait,
     message::{Incoming, Outcome, notification},
 };
 use crate::verify::Reply;
@@ -103,21 +105,21 @@ impl Connection {
         mut asked: impl FnMut(&Question) -> F,
         calls: &mut [Open],
     ) -> Result<(), WireError> {
-        const WAITING: &str = "`tools/call`";
         let limit = self.limits.call;
-        let mut deadline = Instant::now() + limit;
+        let anew = || Wait::new("`tools/call`", limit);
+        let mut wait = anew();
         let mut params = Map::new();
         params.insert("name".into(), tool.into());
         params.insert("arguments".into(), Value::Object(arguments.clone()));
         for call in &mut *calls {
-            call.id = self.begin("tools/call", params.clone(), WAITING, deadline, limit).await?;
+            call.id = self.begin("tools/call", params.clone(), &wait).await?;
         }
         let keeps_asking = || WireError::KeepsAsking { tool: tool.to_owned(), rounds: ROUNDS };
         while calls.iter().any(|call| call.done.is_none()) {
-            match self.receive(WAITING, deadline, limit).await? {
+            match self.receive(&wait).await? {
                 Incoming::Reply { id, outcome } => {
                     let Some(call) = calls.iter_mut().find(|call| call.done.is_none() && id == call.id) else {
-                        self.stray(&id, WAITING)?;
+                        self.stray(&id, &wait)?;
                         continue;
                     };
                     let (questions, state) = match said(self.era, outcome)? {
@@ -140,17 +142,17 @@ impl Connection {
                     }
                     again.insert("inputResponses".into(), Value::Object(answers));
                     again.extend(state.map(|state| ("requestState".to_owned(), state)));
-                    deadline = Instant::now() + limit;
-                    call.id = self.begin("tools/call", again, WAITING, deadline, limit).await?;
+                    wait = anew();
+                    call.id = self.begin("tools/call", again, &wait).await?;
                 }
                 Incoming::Request { id, method, params }
                     if method == "elicitation/create" && self.era == Era::Legacy =>
                 {
                     let question = Question::read(&params);
                     asked(&question).await;
-                    deadline = Instant::now() + limit;
+                    wait = anew();
                     let reply = json!({"jsonrpc": "2.0", "id": id, "result": question.result(answer)});
-                    self.tell(&reply, WAITING, deadline, limit).await?;
+                    self.tell(&reply, &wait).await?;
                     for call in calls.iter_mut().filter(|call| call.done.is_none()) {
                         call.questions.push(question.clone());
                         if call.questions.len() > ROUNDS * 2 {
@@ -158,19 +160,22 @@ impl Connection {
                         }
                     }
                 }
-                Incoming::Request { id, method, .. } => self.turn_down(&id, &method, WAITING, deadline, limit).await?,
+                Incoming::Request { id, method, .. } => self.turn_down(&id, &method, &wait).await?,
             }
         }
         Ok(())
     }
 
-    /// Tell the server that nobody waits any more (specification, cancellation).
+    /// Tell the server that nobody waits any more (specification, cancellation). A modern one over
+    /// HTTP learns it from the closed connection.
     async fn give_up(&mut self, calls: &[Open]) {
+        if self.era == Era::Modern && matches!(self.link, Link::Http(_)) {
+            return;
+        }
         for call in calls.iter().filter(|call| call.done.is_none() && call.id > 0) {
             let params = json!({"requestId": call.id, "reason": "no valid answer in time"});
-            let moment = std::time::Duration::from_millis(200);
             let message = notification("notifications/cancelled", &params);
-            let _ = self.tell(&message, "", Instant::now() + moment, moment).await;
+            let _ = self.tell(&message, &Wait::new("", Duration::from_millis(200))).await;
         }
     }
 }

@@ -1,5 +1,7 @@
 use std::{io, time::Duration};
 
+use serde_json::Value;
+
 use super::Era;
 use crate::hints::ListError;
 
@@ -138,4 +140,23 @@ fn escaped(char: char) -> impl Iterator<Item = char> {
     let plain = matches!(char, '"' | '\'' | '\\');
     let escape = (!plain).then(|| char.escape_debug());
     plain.then_some(char).into_iter().chain(escape.into_iter().flatten())
+}
+
+pub(super) fn garbage(text: &str) -> WireError {
+    WireError::Garbage { line: cut(text) }
+}
+
+pub(super) fn code_and_message(error: &Value) -> (i64, String) {
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+    (code, cut(error.get("message").and_then(Value::as_str).unwrap_or_default()))
+}
+
+pub(super) fn show(error: &Value) -> String {
+    let (code, message) = code_and_message(error);
+    format!("error {code}: {message}")
+}
+
+pub(super) fn refusal(request: &str, error: &Value) -> WireError {
+    let (code, message) = code_and_message(error);
+    WireError::Refused { request: request.to_owned(), code, message }
 }

@@ -15,7 +15,8 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::{
-    Era, Inbox, WireError,
+    Era, WireError,
+    connection::Inbox,
     error::cut,
     events::Events,
     message::{self, Incoming, Outcome},

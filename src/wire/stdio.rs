@@ -7,7 +7,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Inbox, WireError, message};
+use super::{WireError, connection::Inbox, message};
 
 #[derive(Debug)]
 pub(super) struct Stdio {

@@ -147,7 +147,8 @@ async fn an_error_with_the_id_of_its_request_is_an_answer_and_any_other_is_not()
     let called = outcome(&target, Era::Modern).await.unwrap();
     assert_eq!(called.reply, Reply::Error { code: -32020, message: "no".into() });
 
-    let cases: [(fn(&Value) -> String, &str); 9] = [
+    type Answers = fn(&Value) -> String;
+    let cases: [(Answers, &str); 9] = [
         (
             |_| reply("503 Busy", "text/plain", "come back later"),
             "answered `tools/call` with HTTP status 503: come back later",
