@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`serve`] | the reference server: gate, grants, confirmation, limits, audit, transports, demo workspace |
+//! | [`wire`] | a client that speaks JSON-RPC as bytes, in both eras, over stdio and HTTP |
 //! | [`catalog`] | the inventory as tables and JSON |
 //!
 //! # Invariants
@@ -23,3 +24,4 @@ pub mod catalog;
 pub mod hints;
 pub mod serve;
 pub mod verify;
+pub mod wire;

@@ -19,6 +19,7 @@ mod observation;
 pub mod report;
 mod rule;
 mod verdict;
+mod trial;
 
 pub use conduct::conduct;
 pub mod synthesis;
@@ -32,3 +33,4 @@ pub use snapshot::Snapshot;
 pub use world::{World, WorldCopy, WorldError, builders};
 pub use rule::{Finding, Level, Rule};
 pub use verdict::{Definition, Evidence, Outcome, Sight, Verdict};
+pub use trial::{Case, Plan, Watch, in_world, run};

@@ -36,3 +36,6 @@ mod support;
 mod synthesis;
 mod web;
 mod worlds;
+mod trial;
+mod web;
+mod wire;
