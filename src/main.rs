@@ -77,9 +77,9 @@ fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
                 _ => catalog::table(&tools),
             })
         }
-<<<<<<< HEAD
         Command::Demo { dir } => print(&serve::demo::lay_out(&dir)?.to_string()),
         Command::Token(TokenCommand::New(new)) => print(&new.make()?),
+        Command::HoldLock { database } => databases::hold(&database),
     }
 }
 
@@ -89,9 +89,6 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
-=======
-        Command::HoldLock { database } => databases::hold(&database),
->>>>>>> v-world
     }
 }
 

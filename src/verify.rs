@@ -6,31 +6,29 @@
 //! proves one.
 
 mod act;
-mod conduct;
 pub mod case;
+mod conduct;
 mod effect;
-pub mod lens;
-mod observation;
-mod snapshot;
-pub mod world;
 mod judge;
+pub mod lens;
 mod lint;
 mod observation;
 pub mod report;
 mod rule;
-mod verdict;
-mod trial;
-
-pub use conduct::conduct;
+mod snapshot;
 pub mod synthesis;
+mod trial;
+mod verdict;
+pub mod world;
 
-pub use case::{Answer, Case, CaseError, CaseFile};
+pub use case::{Case, CaseError, CaseFile};
+pub use conduct::conduct;
 pub use effect::{Effect, Grade};
 pub use judge::judge;
 pub use lint::lint;
 pub use observation::{Observation, Phase, Reply, Step};
-pub use snapshot::Snapshot;
-pub use world::{World, WorldCopy, WorldError, builders};
 pub use rule::{Finding, Level, Rule};
+pub use snapshot::Snapshot;
+pub use trial::{Plan, Watch, in_world, run};
 pub use verdict::{Definition, Evidence, Outcome, Sight, Verdict};
-pub use trial::{Case, Plan, Watch, in_world, run};
+pub use world::{World, WorldCopy, WorldError, builders};

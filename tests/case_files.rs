@@ -10,9 +10,10 @@ use std::{fs, path::Path};
 use candor::{
     hints::{DeclaredTool, read_list},
     verify::{
-        Answer, CaseError, CaseFile,
+        CaseError, CaseFile,
         case::{self, Expect, Places},
     },
+    wire::Answer,
 };
 use serde_json::{Map, Value, json};
 

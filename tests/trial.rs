@@ -21,8 +21,11 @@ use folder::{Folder, Leftover};
 fn case(tool: &str, arguments: Value) -> Case {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
     let answers = vec![Answer::Accept, Answer::Decline, Answer::Cancel];
-    Case { tool: tool.into(), name: "one".into(), arguments, answers, concurrent: true }
+    Case { answers, ..Case::new(tool, "one", arguments) }
 }
+
+/// Marks a script that asks: one question at a time is all that it can keep apart.
+const ASKS: &str = "# asks";
 
 /// The small server at work in the folder `$W`.
 async fn observe(era: Era, differences: &str) -> Observation {
@@ -36,7 +39,10 @@ async fn observe_within(era: Era, differences: &str, limits: &Limits) -> Observa
 async fn observe_case(era: Era, differences: &str, case: &Case, limits: &Limits) -> Observation {
     let small = Small::new(differences);
     let leftover = Leftover::default();
-    let observation = run(&plan(case, &|| Ok(leftover.folder()), &|world| in_folder(&small, world), era, limits)).await;
+    let concurrent = !differences.contains(ASKS);
+    let fresh = || Ok(leftover.folder());
+    let observation =
+        run(&Plan { concurrent, ..plan(case, &fresh, &|world| in_folder(&small, world), era, limits) }).await;
     small.is_gone();
     leftover.is_gone();
     observation
@@ -50,7 +56,8 @@ fn plan<'a>(
     limits: &'a Limits,
 ) -> Plan<'a> {
     let [idle, quiet] = [400, 30].map(Duration::from_millis);
-    Plan { case, world: "small", fresh, target, era, transport: "stdio", limits, idle, quiet }
+    let (world, listener, transport) = ("small", "", "stdio");
+    Plan { case, world, listener, fresh, target, concurrent: true, era, transport, limits, idle, quiet }
 }
 
 fn in_folder(small: &Small, world: &Path) -> Target {
@@ -177,9 +184,9 @@ async fn the_rounds_of_a_question_are_steps_of_their_own() {
             *first = format!("{step} {effect}");
         }
         for era in Era::ALL {
-            // One question at a time is all that the script can keep apart.
-            let case = Case { concurrent: false, ..case("act", json!({})) };
-            let observation = observe_case(era, &asks(era, what_it_does), &case, &Limits::default()).await;
+            let case = case("act", json!({}));
+            let differences = format!("{ASKS}\n{}", asks(era, what_it_does));
+            let observation = observe_case(era, &differences, &case, &Limits::default()).await;
             assert_eq!(told(&observation), expected, "{what_it_does}: {:?}", observation.problem);
         }
     }

@@ -48,7 +48,7 @@ use serde_json::{Map, Value};
 
 pub use self::{placeholder::Places, suggest::suggest};
 use super::Reply;
-use crate::hints::DeclaredTool;
+use crate::{hints::DeclaredTool, wire::Answer};
 
 /// One call to try.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,18 +69,6 @@ pub struct Case {
     pub literal: bool,
     /// The line of its file that it begins on; 0 if it comes from none.
     pub line: usize,
-}
-
-/// What the user says to a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Answer {
-    /// Yes.
-    Accept,
-    /// No.
-    Decline,
-    /// Neither: the question is put away.
-    Cancel,
 }
 
 /// How an accepted call must end. Anything else is a fault of the case, not of the hints.

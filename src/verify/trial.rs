@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Map, Value};
 use tokio::time::sleep;
 
-use super::{Effect, Observation, Phase, Reply, Step};
+use super::{Case, Effect, Observation, Phase, Reply, Step, case::Places};
 use crate::wire::{Answer, Called, Connection, Era, Limits, Question, Target, WireError};
 
 /// How long processes that a call started may go on before its effects are read.
@@ -35,21 +35,6 @@ pub trait Watch: Send {
     fn look(&mut self) -> Result<Vec<Effect>, String>;
 }
 
-/// What is called.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Case {
-    /// The tool.
-    pub tool: String,
-    /// The name of the case.
-    pub name: String,
-    /// The arguments; `{world}` in a text stands for the path of the copy.
-    pub arguments: Map<String, Value>,
-    /// What the user says to questions. A call that asks nothing is made once.
-    pub answers: Vec<Answer>,
-    /// Whether the call is also made twice at the same time.
-    pub concurrent: bool,
-}
-
 /// Everything that a trial needs.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
@@ -57,10 +42,14 @@ pub struct Plan<'a> {
     pub case: &'a Case,
     /// Name of the world.
     pub world: &'a str,
+    /// Origin of the server on loopback that notes which requests reach it.
+    pub listener: &'a str,
     /// Makes a fresh copy of it.
     pub fresh: &'a (dyn Fn() -> Result<Box<dyn Watch>, String> + Sync),
     /// The server for a copy.
     pub target: &'a (dyn Fn(&Path) -> Target + Sync),
+    /// Whether the call is also made twice at the same time, in a copy of its own.
+    pub concurrent: bool,
     /// The protocol era.
     pub era: Era,
     /// `stdio` or `http`, for the report.
@@ -78,7 +67,7 @@ pub struct Plan<'a> {
 pub async fn run(plan: &Plan<'_>) -> Observation {
     let mut trial = Trial { plan, steps: Vec::new(), background: BTreeSet::new() };
     let mut problem = trial.in_sequence().await.err();
-    if problem.is_none() && plan.case.concurrent {
+    if problem.is_none() && plan.concurrent {
         problem = trial.at_once().await.err();
     }
     Observation {
@@ -168,7 +157,8 @@ impl Trial<'_> {
             }
         }
         let at_rest = connection.processes();
-        let arguments = placed(&case.arguments, &copy.path().to_string_lossy());
+        let arguments =
+            case.arguments_at(&Places { world: &copy.path().to_string_lossy(), listener: self.plan.listener });
         Ok(Scene { connection, at_rest, copy, arguments })
     }
 
@@ -269,19 +259,4 @@ fn succeeded(called: &Called) -> bool {
 fn kind(effect: &Effect) -> (&'static str, String, String) {
     let words = effect.what.split_whitespace().filter(|word| !word.contains(|char: char| char.is_ascii_digit()));
     (effect.lens, effect.place.clone(), words.collect::<Vec<_>>().join(" "))
-}
-
-/// The arguments with `{world}` replaced in every text.
-fn placed(arguments: &Map<String, Value>, world: &str) -> Map<String, Value> {
-    fn place(value: &mut Value, world: &str) {
-        match value {
-            Value::String(text) => *text = text.replace(WORLD, world),
-            Value::Array(values) => values.iter_mut().for_each(|value| place(value, world)),
-            Value::Object(members) => members.values_mut().for_each(|value| place(value, world)),
-            _ => {}
-        }
-    }
-    let mut arguments = arguments.clone();
-    arguments.values_mut().for_each(|value| place(value, world));
-    arguments
 }
