@@ -222,7 +222,7 @@ fn what_is_skipped_by_pages_is_what_a_comparison_of_all_rows_finds_equal() {
                 let table = ["t", "u", "w"][(random >> 50) as usize % 3];
                 let sql = change.replace("{t}", table).replace("{n}", &n.to_string());
                 run(&start.after, &format!("BEGIN; {sql}; COMMIT").replace("BEGIN; VACUUM;", "VACUUM; BEGIN;"));
-                told += &format!("{sql}; ");
+                write!(told, "{sql}; ").unwrap();
             }
             let seen: Vec<_> = start.told().into_iter().filter(|effect| !effect.starts_with("None ")).collect();
             assert_eq!(seen, expected(&start), "{settings} {told}");
