@@ -23,6 +23,8 @@ struct Cli {
 enum Command {
     /// Serve the fifteen annotated tools over stdio, or over HTTP with --http
     Serve(Box<serve::Options>),
+    /// Call a server's tools in copies of a world, and compare what changes with its hints
+    Verify(Box<verify::Options>),
     /// Print the tools with their annotations, scopes and files
     Tools(ToolsArgs),
     /// Lay out the demo workspace in a directory of your own
@@ -57,6 +59,15 @@ enum TokenCommand {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
+    if let Command::Verify(options) = &cli.command {
+        return match verify::verify(options) {
+            Ok(status) => ExitCode::from(status),
+            Err(error) => {
+                eprintln!("candor: {error}");
+                ExitCode::from(2)
+            }
+        };
+    }
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -7,12 +7,14 @@
 
 mod act;
 pub mod case;
+mod command;
 mod conduct;
 mod effect;
 mod judge;
 pub mod lens;
 mod lint;
 mod observation;
+mod ours;
 pub mod report;
 mod rule;
 mod snapshot;
@@ -22,6 +24,7 @@ mod verdict;
 pub mod world;
 
 pub use case::{Case, CaseError, CaseFile};
+pub use command::{Options, verify};
 pub use conduct::conduct;
 pub use effect::{Effect, Grade};
 pub use judge::judge;

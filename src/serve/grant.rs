@@ -15,6 +15,12 @@ impl Grant {
         Self(Scope::ALL.into_iter().filter(|scope| scope.reads_only()).collect())
     }
 
+    /// Every scope.
+    #[must_use]
+    pub fn all() -> Self {
+        Self(Scope::ALL.into_iter().collect())
+    }
+
     /// Whether a tool that needs `scope` may run. The gate asks this before every call, and the
     /// HTTP transport asks it too, to answer 403 early.
     #[must_use]
@@ -40,7 +46,7 @@ impl FromStr for Grant {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "all" => Ok(Scope::ALL.into_iter().collect()),
+            "all" => Ok(Self::all()),
             "read" => Ok(Self::read()),
             scopes => scopes.split(',').map(|scope| scope.trim().parse()).collect(),
         }

@@ -29,6 +29,12 @@ pub struct New {
 }
 
 impl New {
+    /// A token that does not end.
+    #[must_use]
+    pub fn lasting(name: &str, scopes: Grant) -> Self {
+        Self { name: name.into(), scopes, expires: None }
+    }
+
     /// A fresh token of 256 random bits, and what to add to the tokens file.
     ///
     /// # Errors

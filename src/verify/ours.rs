@@ -1,0 +1,99 @@
+//! Our own server: its worlds, its cases, and how it is started in a copy of a world.
+
+use std::path::PathBuf;
+
+use candor_tools::Scope;
+
+use super::{
+    Case, CaseError,
+    case::{self},
+};
+use crate::wire::Target;
+
+/// The case files, as they stand in the repository.
+const CASES: [(&str, &str); 15] = [
+    ("list_branches.toml", include_str!("../../tests/cases/list_branches.toml")),
+    ("create_branch.toml", include_str!("../../tests/cases/create_branch.toml")),
+    ("delete_branch.toml", include_str!("../../tests/cases/delete_branch.toml")),
+    ("list_notes.toml", include_str!("../../tests/cases/list_notes.toml")),
+    ("read_note.toml", include_str!("../../tests/cases/read_note.toml")),
+    ("create_note.toml", include_str!("../../tests/cases/create_note.toml")),
+    ("append_note.toml", include_str!("../../tests/cases/append_note.toml")),
+    ("write_note.toml", include_str!("../../tests/cases/write_note.toml")),
+    ("describe_database.toml", include_str!("../../tests/cases/describe_database.toml")),
+    ("query.toml", include_str!("../../tests/cases/query.toml")),
+    ("insert_rows.toml", include_str!("../../tests/cases/insert_rows.toml")),
+    ("execute.toml", include_str!("../../tests/cases/execute.toml")),
+    ("fetch_report.toml", include_str!("../../tests/cases/fetch_report.toml")),
+    ("post_comment.toml", include_str!("../../tests/cases/post_comment.toml")),
+    ("fetch_url.toml", include_str!("../../tests/cases/fetch_url.toml")),
+];
+
+/// Every case of every tool. One that names no world is called in those that touch what its tool
+/// acts on.
+///
+/// # Errors
+///
+/// If a file is wrong, which a test would have told.
+pub(super) fn cases() -> Result<Vec<Case>, CaseError> {
+    let mut cases = Vec::new();
+    for (file, text) in CASES {
+        cases.extend(case::parse(file, text)?.cases);
+    }
+    let (_, tools) = candor_tools::inventory();
+    for case in cases.iter_mut().filter(|case| case.worlds.is_empty()) {
+        let scope = tools.iter().find(|tool| tool.name == case.tool).and_then(Scope::of);
+        case.worlds = scope.map(worlds).unwrap_or_default().iter().map(|world| (*world).to_owned()).collect();
+    }
+    Ok(cases)
+}
+
+/// Worlds that differ from the plain one in what tools of this scope act on, the plain one first.
+fn worlds(scope: Scope) -> &'static [&'static str] {
+    match scope {
+        Scope::RepoRead | Scope::RepoWrite | Scope::RepoDelete => {
+            &["demo", "packed", "hooks", "stale-index", "protected", "partial-clone"]
+        }
+        Scope::NotesRead | Scope::NotesWrite => &["demo", "odd-notes"],
+        Scope::DatabaseRead | Scope::DatabaseWrite | Scope::DatabaseAdmin => &[
+            "demo",
+            "write-ahead-log",
+            "triggers",
+            "writable-views",
+            "generated-columns",
+            "replacing-columns",
+            "foreign-rows",
+        ],
+        Scope::ReportsRead | Scope::ReportsWrite | Scope::WebFetch => &["demo", "packed"],
+    }
+}
+
+/// How our server is started; `{world}` stands for the copy. `more` are options of `candor serve`.
+pub(super) fn target(candor: &str, listener: &str, http: bool, more: &[String]) -> Target {
+    let mut command: Vec<String> = [
+        candor,
+        "serve",
+        "--repo",
+        "{world}/repo",
+        "--protect",
+        "release/*",
+        "--notes",
+        "{world}/notes",
+        "--database",
+        "{world}/shop.db",
+        "--reports",
+        "{world}/reports.db",
+        "--fetch-allow",
+        listener,
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    command.extend_from_slice(more);
+    let (env, dir) = (vec![("CANDOR_LOG".to_owned(), "warn".to_owned())], None::<PathBuf>);
+    if http {
+        command.extend(["--http", "127.0.0.1:0", "--tokens", "{tokens}"].map(str::to_owned));
+        return Target::Serving { command, env, dir, headers: Vec::new() };
+    }
+    command.extend(["--grant", "all"].map(str::to_owned));
+    Target::Stdio { command, env, dir }
+}
