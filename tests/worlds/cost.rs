@@ -33,7 +33,8 @@ fn branches(dir: &Path, count: usize) -> Result<(), WorldError> {
 }
 
 fn say(line: &str) {
-    writeln!(std::io::stdout(), "{line}").unwrap();
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "{line}").unwrap();
 }
 
 /// The median of five looks after one small change each.
