@@ -148,14 +148,15 @@ async fn serve(socket: TcpListener, log: Log, mut stopped: oneshot::Receiver<()>
     // Dropped at the end, and the connections with it.
     let mut connections = JoinSet::new();
     loop {
-        let stream = tokio::select! {
+        let accepted = tokio::select! {
             _ = &mut stopped => return,
             Some(_) = connections.join_next() => continue,
-            accepted = socket.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                // No more handles, say: the next connection may have better luck.
-                Err(_) => { tokio::time::sleep(Duration::from_millis(20)).await; continue }
-            },
+            accepted = socket.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else {
+            // No more handles, say: the next connection may have better luck.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
         };
         connections.spawn(talk(TokioIo::new(stream), log.clone()));
     }

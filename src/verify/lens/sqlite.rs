@@ -5,9 +5,9 @@
 //! lossy. The rows of a table are a multiset: if old ones are missing, that is lossy, if there are
 //! only new ones, additive. A file that was rewritten without any of this is bookkeeping.
 //!
-//! Only what can differ is read: see the note in `sqlite/delta.rs`. Tables without row numbers are
-//! read whole if any of their pages changed, and so is everything after `VACUUM` or when the rest
-//! of a large value changed alone.
+//! The two files are compared as bytes, and then only the rows in pages that differ are read: see
+//! the note in `sqlite/delta.rs`. A table without row numbers is read whole if any of its pages
+//! changed, and so is everything after `VACUUM` or when the rest of a large value changed alone.
 //!
 //! Not seen: a text replaced in a full-text index that keeps no texts, if the new one has as many
 //! words.

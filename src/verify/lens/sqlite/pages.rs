@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Bytes that are compared at a time; a multiple of every page size.
-const CHUNK: usize = 1 << 18;
+const CHUNK: usize = 1 << 16;
 /// The page that holds this byte is never used: locks lie there.
 const PENDING_BYTE: u64 = 0x4000_0000;
 

@@ -87,15 +87,16 @@ impl Node {
         Some(())
     }
 
-    /// The least and the greatest row number of a leaf of a table; no rows give no numbers.
-    pub(super) fn row_numbers(&self) -> Option<Option<(i64, i64)>> {
+    /// The least and the greatest row number of a leaf of a table, if it has rows.
+    pub(super) fn row_numbers(&self) -> Option<Vec<(i64, i64)>> {
         let number = |index| {
             let (_, after_size) = varint_at(&self.bytes, self.cell(index)?)?;
             varint_at(&self.bytes, after_size).map(|(number, _)| number.cast_signed())
         };
-        match self.cells.checked_sub(1).filter(|_| self.kind == LEAF_TABLE) {
-            None => (self.kind == LEAF_TABLE).then_some(None),
-            Some(last) => Some(Some((number(0)?, number(last)?))),
+        match (self.kind, self.cells.checked_sub(1)) {
+            (LEAF_TABLE, None) => Some(Vec::new()),
+            (LEAF_TABLE, Some(last)) => Some(vec![(number(0)?, number(last)?)]),
+            _ => None,
         }
     }
 
