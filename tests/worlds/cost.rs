@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write,
     path::Path,
     time::{Duration, Instant},
 };
@@ -31,6 +32,11 @@ fn branches(dir: &Path, count: usize) -> Result<(), WorldError> {
     Ok(())
 }
 
+fn say(line: &str) {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "{line}").unwrap();
+}
+
 /// The median of five looks after one small change each.
 fn step(world: &World, change: &str) -> (Duration, Duration) {
     let began = Instant::now();
@@ -53,7 +59,7 @@ fn step(world: &World, change: &str) -> (Duration, Duration) {
         last = now;
     }
     times.sort();
-    println!("  built and copied in {built:?}, copied again in {fresh:?}, {:?} a step", times[2]);
+    say(&format!("  built and copied in {built:?}, copied again in {fresh:?}, {:?} a step", times[2]));
     (fresh, times[2])
 }
 
@@ -65,10 +71,10 @@ fn cost_of_a_step_by_the_size_of_the_world() {
         ("branches", "repo/refs/heads/new", branches, 10, 10_000),
     ] {
         let measure = |count: usize| {
-            println!("{count} {name}");
+            say(&format!("{count} {name}"));
             step(&World::builder(name, move |dir| build(dir, count)), change).1
         };
         let (small, large) = (measure(small), measure(large));
-        println!("  ratio {:.1}", large.as_secs_f64() / small.as_secs_f64());
+        say(&format!("  ratio {:.1}", large.as_secs_f64() / small.as_secs_f64()));
     }
 }
