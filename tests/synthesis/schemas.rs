@@ -319,3 +319,13 @@ fn every_value_is_tried_and_pairs_as_far_as_the_cases_go() {
         assert_eq!(values(&rows, &format!("p{n}")).len(), 10, "p{n}");
     }
 }
+
+#[test]
+fn what_fits_one_alternative_fits_no_other() {
+    let properties = json!({"id": {"type": "integer"}, "name": {"type": "string"}, "all": {"type": "boolean"}});
+    let one_of = json!([{"required": ["id"]}, {"required": ["name"]}]);
+    let schema = json!({"type": "object", "properties": properties, "oneOf": one_of});
+    let rows = made(&schema);
+    assert!(rows.iter().any(|row| row.contains_key("id")) && rows.iter().any(|row| row.contains_key("name")));
+    of(&schema);
+}
