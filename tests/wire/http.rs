@@ -140,6 +140,7 @@ async fn a_question_in_a_stream_of_the_legacy_era_is_answered() {
 
 #[tokio::test]
 async fn an_error_with_the_id_of_its_request_is_an_answer_and_any_other_is_not() {
+    type Answers = fn(&Value) -> String;
     let error = |body: &Value| {
         json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": -32020, "message": "no"}}).to_string()
     };
@@ -147,7 +148,6 @@ async fn an_error_with_the_id_of_its_request_is_an_answer_and_any_other_is_not()
     let called = outcome(&target, Era::Modern).await.unwrap();
     assert_eq!(called.reply, Reply::Error { code: -32020, message: "no".into() });
 
-    type Answers = fn(&Value) -> String;
     let cases: [(Answers, &str); 9] = [
         (
             |_| reply("503 Busy", "text/plain", "come back later"),
