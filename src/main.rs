@@ -7,7 +7,10 @@ use std::{
     process::ExitCode,
 };
 
-use candor::{catalog, serve, verify::world::databases};
+use candor::{
+    catalog, serve,
+    verify::{self, world::databases},
+};
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
@@ -59,17 +62,8 @@ enum TokenCommand {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
-    if let Command::Verify(options) = &cli.command {
-        return match verify::verify(options) {
-            Ok(status) => ExitCode::from(status),
-            Err(error) => {
-                eprintln!("candor: {error}");
-                ExitCode::from(2)
-            }
-        };
-    }
     match run(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("candor: {error}");
             ExitCode::from(2)
@@ -77,8 +71,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
+/// Returns the exit status.
+fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
     match command {
+        Command::Verify(options) => {
+            return verify::verify(&options).map_err(|error| -> Box<dyn std::error::Error> { error });
+        }
         Command::Serve(options) => serve::run(*options),
         Command::Tools(ToolsArgs { json, markdown }) => {
             let (_, tools) = candor_tools::inventory();
@@ -91,7 +89,8 @@ fn run(command: Command) -> Result<(), Box<dyn std::error::Error>> {
         Command::Demo { dir } => print(&serve::demo::lay_out(&dir)?.to_string()),
         Command::Token(TokenCommand::New(new)) => print(&new.make()?),
         Command::HoldLock { database } => databases::hold(&database),
-    }
+    }?;
+    Ok(0)
 }
 
 /// To standard output; a reader who has seen enough is no failure.

@@ -7,6 +7,7 @@ pub mod demo;
 mod digest;
 pub mod gate;
 mod git_settings;
+pub(crate) use git_settings::apply as isolate_git;
 mod grant;
 pub mod http;
 mod limits;

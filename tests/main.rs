@@ -35,6 +35,7 @@ mod stdio;
 mod support;
 mod synthesis;
 mod trial;
+mod verify;
 mod web;
 mod wire;
 mod worlds;

@@ -19,14 +19,18 @@ fn blocks(language: &str) -> Vec<&'static str> {
 fn the_shell_blocks_name_commands_and_options_that_exist() {
     let programs = r#"
         set -eu
-        candor() { "$CANDOR" "$@" --help > help.txt; test -s help.txt; echo ran >> ran.txt; }
+        candor() {
+            local own=0 word
+            for word; do [ "$word" != -- ] || break; own=$((own + 1)); done
+            "$CANDOR" "${@:1:own}" --help > help.txt; test -s help.txt; echo ran >> ran.txt
+        }
         cargo() { echo ran >> ran.txt; }
         npx() { test -f "$ROOT/$3"; echo ran >> ran.txt; }
         claude() { while [ "$1" != -- ]; do shift; done; shift; "$@"; }
     "#;
     for block in blocks("sh") {
         let dir = tempfile::tempdir().unwrap();
-        let output = Command::new("sh")
+        let output = Command::new("bash")
             .arg("-c")
             .arg(format!("{programs}\n{block}"))
             .current_dir(dir.path())

@@ -13,7 +13,7 @@ use git2::{ConfigLevel, Error, opts};
 /// their names; never wait for a silent remote longer than `patience`.
 ///
 /// Call it once, at the start of the process.
-pub(super) fn apply(patience: Duration) -> Result<(), Error> {
+pub(crate) fn apply(patience: Duration) -> Result<(), Error> {
     let milliseconds = c_int::try_from(patience.as_millis()).unwrap_or(c_int::MAX);
     let on: c_int = 1;
     // SAFETY: nothing else uses libgit2 yet, and each option gets the type that it takes.

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{
     Case, Definition, Effect, Observation, Plan, Sight, Snapshot, Watch, World, WorldCopy, builders, in_world,
-    lens::network::{self, Listener},
+    lens::network::Listener,
     ours,
     report::{self, Report, Server},
     run,
@@ -28,8 +28,10 @@ use crate::{
 
 /// The options of `candor verify`.
 #[derive(Args, Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub struct Options {
-    /// A case file; without any, our own cases, or arguments made from the schemas
+    /// A case file, whose calls alone are made; without any, our own cases, or arguments made from
+    /// the schemas
     #[arg(long, value_name = "FILE")]
     case: Vec<PathBuf>,
 
@@ -103,8 +105,12 @@ const QUIET: Duration = Duration::from_millis(60);
 ///
 /// Whatever keeps the run from starting, naming the option, file or server.
 pub fn verify(options: &Options) -> Result<u8, Failure> {
+    crate::serve::isolate_git(IDLE)?; // worlds are read with libgit2, by nobody's own settings
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(options.run())
 }
+
+/// Tools that nothing is called with, and why.
+type Uncalled = Vec<(String, String)>;
 
 /// One way to reach the server.
 struct Road {
@@ -129,7 +135,8 @@ impl Options {
         }
         let (cases, uncalled) = if self.lint { (Vec::new(), Vec::new()) } else { self.cases(&tools, &worlds)? };
         let observations = self.trials(&cases, &worlds, &roads, &listener).await;
-        let report = Report::new(server, sight(), self.definition, tools, observations, uncalled, began.elapsed().as_secs_f64());
+        let report =
+            Report::new(server, sight(), self.definition, tools, observations, uncalled, began.elapsed().as_secs_f64());
         self.deliver(&report)?;
         Ok(report::exit_status(&report, self.strict))
     }
@@ -137,9 +144,11 @@ impl Options {
     fn roads(&self, listener: &str, tokens: &TempDir) -> Result<Vec<Road>, Failure> {
         if !self.command.is_empty() {
             if !self.unboxed && !self.lint && !self.suggest {
-                return Err("the server would run without a box and could reach whatever you can; add --unboxed if you \
+                return Err(
+                    "the server would run without a box and could reach whatever you can; add --unboxed if you \
                             trust it with that, or --lint to call nothing"
-                    .into());
+                        .into(),
+                );
             }
             let target = Target::Stdio { command: self.command.clone(), env: Vec::new(), dir: None };
             return Ok(vec![Road { transport: "stdio", era: Era::Legacy, target }]);
@@ -154,7 +163,9 @@ impl Options {
         let mut http = ours::target(&candor, listener, true, &lies);
         if let Target::Serving { command, headers, .. } = &mut http {
             let place = file.to_string_lossy();
-            command.iter_mut().for_each(|word| *word = word.replace("{tokens}", &place));
+            for word in command.iter_mut() {
+                *word = word.replace("{tokens}", &place);
+            }
             headers.push(("authorization".into(), format!("Bearer candor_{secret}")));
         }
         let http = Road { transport: "http", era: Era::Modern, target: http };
@@ -186,7 +197,7 @@ impl Options {
     }
 
     /// What to call, and the tools that nothing can be called with.
-    fn cases(&self, tools: &[DeclaredTool], worlds: &[World]) -> Result<(Vec<Case>, Vec<(String, String)>), Failure> {
+    fn cases(&self, tools: &[DeclaredTool], worlds: &[World]) -> Result<(Vec<Case>, Uncalled), Failure> {
         let names: Vec<&str> = worlds.iter().map(|world| world.name.as_str()).collect();
         let mut cases = Vec::new();
         for path in &self.case {
@@ -201,7 +212,13 @@ impl Options {
         let plain = worlds.first().ok_or("no world")?.fresh()?;
         let inventory = Inventory::of(plain.path())?;
         for at in synthesis::order(tools) {
-            let Some(tool) = tools.get(at).filter(|tool| !cases.iter().any(|case| case.tool == tool.name)) else { continue };
+            let Some(tool) = tools.get(at).filter(|tool| !cases.iter().any(|case| case.tool == tool.name)) else {
+                continue;
+            };
+            if !self.case.is_empty() {
+                uncalled.push((tool.name.clone(), "no case names it".to_owned()));
+                continue;
+            }
             match synthesis::synthesise(tool, &inventory, &[]) {
                 Ok(made) => cases.extend(made),
                 Err(why) => uncalled.push((tool.name.clone(), why)),

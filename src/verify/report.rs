@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`terminal`] | people, at once |
 //! | [`html`] | people, later: one page without anything from elsewhere |
-//! | [`json`] | programs: `candor-verify/1`, described by [`SCHEMA`] |
+//! | [`json()`] | programs: `candor-verify/1`, described by [`SCHEMA`] |
 //! | [`sarif`] | code scanning: SARIF 2.1.0 |
 //! | [`junit`] | build servers |
 //!

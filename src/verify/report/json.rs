@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Report, exit_status};
 use crate::{hints::HintName, verify::Outcome};
 
-/// The JSON Schema (2020-12) of what [`json`] returns.
+/// The JSON Schema (2020-12) of what [`json()`] returns.
 pub const SCHEMA: &str = include_str!("schema.json");
 
 /// The whole report. Names and texts of the server are as they came; print it with [`safe_text`].
