@@ -24,7 +24,7 @@ mod verdict;
 pub mod world;
 
 pub use case::{Case, CaseError, CaseFile};
-pub use command::{Options, verify};
+pub use command::{Options, Run, sight, verify};
 pub use conduct::conduct;
 pub use effect::{Effect, Grade};
 pub use judge::judge;

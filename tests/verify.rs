@@ -38,7 +38,9 @@ fn every_hint_of_ours_holds_in_two_worlds_but_those_that_need_sight_of_connectio
     let verdicts = report["verdicts"].as_array().unwrap();
     assert_eq!(verdicts.len(), 60);
     for verdict in verdicts {
-        if verdict["hint"] == "openWorldHint" {
+        if verdict["id"] == "fetch_url/openWorldHint" {
+            assert_eq!(verdict["outcome"], "holds", "it was seen at the listener: {verdict}");
+        } else if verdict["hint"] == "openWorldHint" {
             assert_eq!(verdict["outcome"], "untested", "{verdict}");
             assert!(verdict["note"].as_str().unwrap().contains("connections"), "{verdict}");
         } else {
@@ -50,7 +52,7 @@ fn every_hint_of_ours_holds_in_two_worlds_but_those_that_need_sight_of_connectio
 
 #[test]
 fn a_planted_lie_is_found_and_told_with_its_evidence() {
-    let tools = ["list_branches", "delete_branch", "append_note", "write_note", "fetch_report"];
+    let tools = ["list_branches", "delete_branch", "append_note", "write_note", "fetch_report", "fetch_url"];
     let lies = [
         ("delete_branch.destructiveHint=false", "refuted"),
         ("delete_branch.readOnlyHint=true", "refuted"),
@@ -60,6 +62,7 @@ fn a_planted_lie_is_found_and_told_with_its_evidence() {
         ("write_note.destructiveHint=\"no\"", "malformed"),
         ("write_note.idempotentHint=absent", "undeclared"),
         ("list_branches.readOnlyHint=false", "overstated"),
+        ("fetch_url.openWorldHint=false", "refuted"),
     ];
     let options: Vec<&str> = lies.iter().flat_map(|(lie, _)| ["--mislabel", lie]).collect();
     let (output, report) = verify(&tools, &options);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{
     Case, Definition, Effect, Observation, Plan, Sight, Snapshot, Watch, World, WorldCopy, builders, in_world,
-    lens::network::Listener,
+    lens::network::{self, Listener},
     ours,
     report::{self, Report, Server},
     run,
@@ -95,6 +95,9 @@ fn lie(text: &str) -> Result<String, String> {
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// Where nobody listens.
+const NOBODY: &str = "http://127.0.0.1:9";
+
 /// How long a server is left alone as a control, and after each call.
 const IDLE: Duration = Duration::from_millis(150);
 const QUIET: Duration = Duration::from_millis(60);
@@ -107,6 +110,23 @@ const QUIET: Duration = Duration::from_millis(60);
 pub fn verify(options: &Options) -> Result<u8, Failure> {
     crate::serve::isolate_git(IDLE)?; // worlds are read with libgit2, by nobody's own settings
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(options.run())
+}
+
+/// What was seen of a server.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it calls itself.
+    pub server: Server,
+    /// Its tools.
+    pub tools: Vec<DeclaredTool>,
+    /// The trials.
+    pub observations: Vec<Observation>,
+    /// Tools that nothing was called with, and why.
+    pub uncalled: Vec<(String, String)>,
+}
+
+fn plain(worlds: &[World]) -> Result<&World, Failure> {
+    worlds.first().ok_or_else(|| "no world: name a directory with --world".into())
 }
 
 /// Tools that nothing is called with, and why.
@@ -122,26 +142,47 @@ struct Road {
 impl Options {
     async fn run(&self) -> Result<u8, Failure> {
         let began = Instant::now();
-        let listener = Arc::new(Listener::start()?);
-        let tokens = tempfile::tempdir()?;
-        let roads = self.roads(&listener.origin(), &tokens)?;
-        let worlds = self.worlds()?;
-        let plain = worlds.first().ok_or("no world: name a directory with --world")?;
-        let (server, tools) = introduce(&roads, plain).await?;
         if self.suggest {
-            let copy = plain.fresh()?;
+            let (_, tools) = self.list().await?;
+            let worlds = self.worlds()?;
+            let copy = plain(&worlds)?.fresh()?;
             print(&super::case::suggest(&tools, &Inventory::of(copy.path())?))?;
             return Ok(0);
         }
-        let (cases, uncalled) = if self.lint { (Vec::new(), Vec::new()) } else { self.cases(&tools, &worlds)? };
-        let observations = self.trials(&cases, &worlds, &roads, &listener).await;
-        let report =
-            Report::new(server, sight(), self.definition, tools, observations, uncalled, began.elapsed().as_secs_f64());
+        let Run { server, tools, observations, uncalled } = self.observe().await?;
+        let seconds = began.elapsed().as_secs_f64();
+        let report = Report::new(server, sight(), self.definition, tools, observations, uncalled, seconds);
         self.deliver(&report)?;
         Ok(report::exit_status(&report, self.strict))
     }
 
-    fn roads(&self, listener: &str, tokens: &TempDir) -> Result<Vec<Road>, Failure> {
+    /// The server's name and its tools, without a call.
+    ///
+    /// # Errors
+    ///
+    /// If the server can't be started or listed.
+    pub async fn list(&self) -> Result<(Server, Vec<DeclaredTool>), Failure> {
+        let tokens = tempfile::tempdir()?;
+        let worlds = self.worlds()?;
+        introduce(&self.roads(&tokens)?, plain(&worlds)?).await
+    }
+
+    /// All trials, and no judgement.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the trials from starting.
+    pub async fn observe(&self) -> Result<Run, Failure> {
+        let tokens = tempfile::tempdir()?;
+        let roads = self.roads(&tokens)?;
+        let worlds = self.worlds()?;
+        let (server, tools) = introduce(&roads, plain(&worlds)?).await?;
+        let (cases, uncalled) = if self.lint { (Vec::new(), Vec::new()) } else { self.cases(&tools, &worlds)? };
+        let observations = self.trials(&cases, &worlds, &roads).await;
+        Ok(Run { server, tools, observations, uncalled })
+    }
+
+    fn roads(&self, tokens: &TempDir) -> Result<Vec<Road>, Failure> {
         if !self.command.is_empty() {
             if !self.unboxed && !self.lint && !self.suggest {
                 return Err(
@@ -159,8 +200,8 @@ impl Options {
         fs::write(&file, &token)?;
         let secret = token.lines().find_map(|line| line.strip_prefix("# candor_")).ok_or("no token")?;
         let lies: Vec<String> = self.mislabel.iter().flat_map(|lie| ["--mislabel".to_owned(), lie.clone()]).collect();
-        let stdio = |era| Road { transport: "stdio", era, target: ours::target(&candor, listener, false, &lies) };
-        let mut http = ours::target(&candor, listener, true, &lies);
+        let stdio = |era| Road { transport: "stdio", era, target: ours::target(&candor, false, &lies) };
+        let mut http = ours::target(&candor, true, &lies);
         if let Target::Serving { command, headers, .. } = &mut http {
             let place = file.to_string_lossy();
             for word in command.iter_mut() {
@@ -229,7 +270,7 @@ impl Options {
 
     /// Every case in every world that it is meant for: over each road in the first of them, over
     /// one after the other in the rest.
-    async fn trials(&self, cases: &[Case], worlds: &[World], roads: &[Road], listener: &Listener) -> Vec<Observation> {
+    async fn trials(&self, cases: &[Case], worlds: &[World], roads: &[Road]) -> Vec<Observation> {
         let mut plans = Vec::new();
         for case in cases {
             let mut first = true;
@@ -242,18 +283,22 @@ impl Options {
             }
         }
         let progress = Progress::new(plans.len());
-        let origin = listener.origin();
         let at_once = std::thread::available_parallelism().map_or(2, usize::from) * 4;
         let limits = Limits::default();
         let trials = plans.into_iter().map(|(case, world, road)| {
-            let (origin, progress, limits) = (&origin, &progress, &limits);
+            let (progress, limits) = (&progress, &limits);
             async move {
-                let fresh = || Ok(Box::new(Looking::new(world)?) as Box<dyn Watch>);
-                let target = |copy: &std::path::Path| in_world(&road.target, copy);
+                // A listener of its own, so that a contact is blamed on the call that made it.
+                let listener = case.needs_listener().then(Listener::start).transpose();
+                let listener = listener.inspect_err(|error| tracing::error!(%error, "no listener for a case"));
+                let listener = listener.ok().flatten().map(Arc::new);
+                let origin = listener.as_ref().map_or_else(|| NOBODY.to_owned(), |listener| listener.origin());
+                let fresh = || Ok(Box::new(Looking::new(world, listener.clone())?) as Box<dyn Watch>);
+                let target = |copy: &std::path::Path| ours::beside(in_world(&road.target, copy), &origin);
                 let plan = Plan {
                     case,
                     world: &world.name,
-                    listener: origin,
+                    listener: &origin,
                     fresh: &fresh,
                     target: &target,
                     concurrent: road.transport == "stdio" && road.era == Era::Modern,
@@ -292,7 +337,8 @@ impl Options {
 async fn introduce(roads: &[Road], world: &World) -> Result<(Server, Vec<DeclaredTool>), Failure> {
     let road = roads.first().ok_or("no way to the server")?;
     let copy = world.fresh()?;
-    let mut connection = Connection::open(&in_world(&road.target, copy.path()), road.era, &Limits::default()).await?;
+    let target = ours::beside(in_world(&road.target, copy.path()), NOBODY);
+    let mut connection = Connection::open(&target, road.era, &Limits::default()).await?;
     let tools = connection.list().await?;
     let name = connection.server().clone();
     connection.close().await;
@@ -305,7 +351,8 @@ async fn introduce(roads: &[Road], world: &World) -> Result<(Server, Vec<Declare
 }
 
 /// What before-and-after observation of a world sees.
-fn sight() -> Sight {
+#[must_use]
+pub fn sight() -> Sight {
     Sight {
         connections: false,
         rung: "worlds",
@@ -318,15 +365,16 @@ fn sight() -> Sight {
     }
 }
 
-/// A copy of a world and its last snapshot.
+/// A copy of a world, its last snapshot, and who may be contacted from it.
 struct Looking {
     copy: WorldCopy,
     last: Option<Snapshot>,
+    listener: Option<Arc<Listener>>,
 }
 
 impl Looking {
-    fn new(world: &World) -> Result<Self, String> {
-        Ok(Self { copy: world.fresh().map_err(|error| error.to_string())?, last: None })
+    fn new(world: &World, listener: Option<Arc<Listener>>) -> Result<Self, String> {
+        Ok(Self { copy: world.fresh().map_err(|error| error.to_string())?, last: None, listener })
     }
 }
 
@@ -337,7 +385,8 @@ impl Watch for Looking {
 
     fn look(&mut self) -> Result<Vec<Effect>, String> {
         let now = Snapshot::take(&self.copy, self.last.as_ref()).map_err(|error| error.to_string())?;
-        let effects = self.last.as_ref().map_or_else(Vec::new, |last| Snapshot::effects(last, &now));
+        let mut effects = self.last.as_ref().map_or_else(Vec::new, |last| Snapshot::effects(last, &now));
+        effects.extend(self.listener.iter().flat_map(|listener| network::effects(&listener.requests())));
         self.last = Some(now);
         Ok(effects)
     }

@@ -68,8 +68,19 @@ fn worlds(scope: Scope) -> &'static [&'static str] {
     }
 }
 
-/// How our server is started; `{world}` stands for the copy. `more` are options of `candor serve`.
-pub(super) fn target(candor: &str, listener: &str, http: bool, more: &[String]) -> Target {
+/// A target with `{listener}` replaced by an origin.
+pub(super) fn beside(mut target: Target, listener: &str) -> Target {
+    if let Target::Stdio { command, .. } | Target::Serving { command, .. } = &mut target {
+        for word in command.iter_mut() {
+            *word = word.replace("{listener}", listener);
+        }
+    }
+    target
+}
+
+/// How our server is started; `{world}` stands for the copy and `{listener}` for the origin that
+/// `fetch_url` may reach. `more` are options of `candor serve`.
+pub(super) fn target(candor: &str, http: bool, more: &[String]) -> Target {
     let mut command: Vec<String> = [
         candor,
         "serve",
@@ -84,7 +95,7 @@ pub(super) fn target(candor: &str, listener: &str, http: bool, more: &[String]) 
         "--reports",
         "{world}/reports.db",
         "--fetch-allow",
-        listener,
+        "{listener}",
     ]
     .map(str::to_owned)
     .to_vec();

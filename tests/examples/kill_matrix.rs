@@ -1,0 +1,104 @@
+//! Would the verifier notice a lie? Every hint of every tool is set to every other value, and each
+//! planted value has one right verdict. The trials are the same whatever the hints say, so they are
+//! run once; each lie is listed by a server of its own.
+#![expect(clippy::print_stdout, reason = "it prints a table")]
+
+use std::{error::Error, fmt::Write, process::ExitCode};
+
+use candor::{
+    hints::{DeclaredTool, Hint, HintName},
+    verify::{Definition, Options, Outcome, Run, judge, sight},
+};
+use clap::Parser;
+use futures::{StreamExt, TryStreamExt, stream};
+
+/// This program is also the server under test.
+#[derive(Parser)]
+enum Cli {
+    Serve(Box<candor::serve::Options>),
+    Verify(Box<Options>),
+}
+
+const VALUES: [&str; 5] = ["true", "false", "absent", "null", "\"yes\""];
+const WORLDS: [&str; 4] = ["demo", "packed", "odd-notes", "triggers"];
+
+fn main() -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
+    if std::env::args().nth(1).is_some_and(|word| word == "serve") {
+        let Cli::Serve(options) = Cli::parse() else { return Err("not `serve`".into()) };
+        return match candor::serve::run(*options) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => Err(error.to_string().into()),
+        };
+    }
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(matrix())
+}
+
+fn options(lie: Option<&str>) -> Result<Options, Box<dyn Error + Send + Sync>> {
+    let worlds = WORLDS.iter().flat_map(|world| ["--world", world]);
+    let lie = lie.iter().flat_map(|lie| ["--mislabel", lie]);
+    match Cli::try_parse_from(["kill_matrix", "verify"].into_iter().chain(worlds).chain(lie))? {
+        Cli::Verify(options) => Ok(*options),
+        Cli::Serve(_) => Err("not `verify`".into()),
+    }
+}
+
+async fn matrix() -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
+    let Run { tools, observations, .. } = options(None)?.observe().await?;
+    let mut plants = Vec::new();
+    for tool in &tools {
+        for hint in HintName::ALL {
+            plants.extend(VALUES.map(|value| (tool, hint, value)));
+        }
+    }
+    let observations = &observations;
+    let verdicts = plants.iter().map(|(tool, hint, value)| async move {
+        let lie = format!("{}.{hint}={value}", tool.name);
+        let (_, listed) = options(Some(&lie))?.list().await?;
+        let verdicts = judge(&listed, observations, &sight(), Definition::Mcp);
+        let id = format!("{}/{hint}", tool.name);
+        let found = verdicts.iter().find(|verdict| verdict.id == id).map(|verdict| verdict.outcome);
+        Ok::<_, Box<dyn Error + Send + Sync>>(found)
+    });
+    let found: Vec<Option<Outcome>> = stream::iter(verdicts).buffered(8).try_collect().await?;
+
+    let (mut killed, mut planted, mut unseen, mut survivors) = (0, 0, 0, String::new());
+    for ((tool, hint, value), found) in plants.into_iter().zip(found) {
+        match expected(tool, hint, value) {
+            None => unseen += 1,
+            Some(right) => {
+                planted += 1;
+                if found.is_some_and(|found| right.contains(&found)) {
+                    killed += 1;
+                } else {
+                    let _ = writeln!(survivors, "{}.{hint}={value}: {found:?}, and not {right:?}", tool.name);
+                }
+            }
+        }
+    }
+    let line = format!("{killed} of {planted} planted values got their verdict; {unseen} need sight of connections");
+    println!("{survivors}{line}");
+    let kept = include_str!("../../README.md").contains(&line);
+    if !kept {
+        println!("README.md does not say so; write this line there");
+    }
+    Ok(ExitCode::from(u8::from(killed < planted || !kept)))
+}
+
+/// The right verdicts; none where this rung can't tell.
+fn expected(tool: &DeclaredTool, hint: HintName, value: &str) -> Option<&'static [Outcome]> {
+    let honest = *tool.hint(hint) == Hint::Is(true);
+    let planted = match value {
+        "absent" => return Some(&[Outcome::Undeclared]),
+        "true" => true,
+        "false" => false,
+        _ => return Some(&[Outcome::Malformed]),
+    };
+    // Who only stays at home can't be told from who was not seen leaving.
+    let blind = hint == HintName::OpenWorld && !honest;
+    match (planted == honest, planted == hint.claim()) {
+        _ if blind => None,
+        (true, _) => Some(&[Outcome::Holds]),
+        (false, true) => Some(&[Outcome::Refuted]),
+        (false, false) => Some(&[Outcome::Overstated, Outcome::Contradictory]),
+    }
+}
