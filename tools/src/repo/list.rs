@@ -94,6 +94,9 @@ fn add_overlooked(repo: &Repository, prefix: &str, heads: &mut Vec<Head>) -> Res
         tracing::error!(%error, dir = %root.display(), "references can't be read");
         ToolError::refused("the server may not read all of the repository's branches; tell the operator")
     })?;
+    if files.is_empty() {
+        return Ok(()); // all packed
+    }
     let seen: HashSet<&[u8]> = heads.iter().map(|head| head.name.as_slice()).collect();
     files.retain(|name| !seen.contains(name.as_slice()));
     for name in files {
