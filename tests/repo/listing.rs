@@ -215,3 +215,51 @@ async fn ten_thousand_branches_come_in_pages_and_follow_every_change() {
     world.commit_at("many/b5000", "moved", 2_000_000_000);
     assert_eq!(tools.list(1, None).await.unwrap().branches[0].name, "many/b5000");
 }
+
+/// Remembered branches are those of a file that has been left alone for three seconds.
+#[tokio::test]
+async fn packed_branches_that_are_remembered_are_never_stale() {
+    type Change = fn(&World);
+    let changes: [(&str, Change); 8] = [
+        ("nothing", |_| ()),
+        ("a new branch", |world| drop(world.commit_at("new", "x", 9))),
+        ("a packed branch moves", |world| drop(world.commit_at("packed", "x", 9))),
+        ("a branch goes that stood in a file over a packed one", |world| {
+            world.at_origin(&["branch", "-D", "over"]);
+        }),
+        ("its file is removed by hand", |world| {
+            fs::remove_file(world.origin().join("refs/heads/over")).unwrap();
+        }),
+        ("a packed branch goes", |world| drop(world.at_origin(&["branch", "-D", "packed"]))),
+        ("all is packed", |world| drop(world.at_origin(&["pack-refs", "--all"]))),
+        ("the file is written in place, with its length and time restored", |world| {
+            let path = world.origin().join("packed-refs");
+            let time = fs::metadata(&path).unwrap().modified().unwrap();
+            let text = fs::read_to_string(&path).unwrap().replace("heads/packed", "heads/packer");
+            fs::write(&path, text).unwrap();
+            fs::File::options().append(true).open(&path).unwrap().set_modified(time).unwrap();
+        }),
+    ];
+    let one = |(what, change): (&'static str, Change)| async move {
+        let world = World::empty();
+        for branch in ["packed", "over", "other"] {
+            world.commit_at(branch, "first", 1);
+        }
+        world.at_origin(&["pack-refs", "--all"]);
+        for branch in ["over", "loose"] {
+            world.commit_at(branch, "second", 2);
+        }
+        tokio::time::sleep(Duration::from_millis(3_200)).await;
+        let tools = world.open();
+        let before = tools.list(20, None).await.unwrap();
+        assert_eq!(before.branches.len(), 4);
+        change(&world);
+        let now = tools.list(20, None).await.unwrap();
+        let now: BTreeSet<_> =
+            now.branches.into_iter().map(|branch| format!("{} {}", branch.name, branch.head)).collect();
+        let format = "--format=%(refname:strip=2) %(objectname)";
+        let right = world.at_origin(&["for-each-ref", format, "refs/heads"]);
+        assert_eq!(now, right.lines().map(str::to_owned).collect(), "after: {what}");
+    };
+    futures::future::join_all(changes.map(one)).await;
+}

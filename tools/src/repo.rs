@@ -9,6 +9,8 @@
 //!   the negotiation and by the remote under its lock.
 //!
 //! Each call opens the repository afresh: a long-lived libgit2 handle believes stale references.
+//! A listing remembers what can't have changed: times of commits, and packed branches for as long as
+//! their file is the same.
 //! No program and no hook is run. Where the place has a hook or a setting that could forbid a
 //! change, the change is refused.
 //!
@@ -34,6 +36,7 @@ use crate::{
 mod direct;
 mod fault;
 mod glob;
+mod heads;
 mod list;
 mod loss;
 mod name;
@@ -45,6 +48,7 @@ pub use list::{Branch, Page};
 pub use name::{BranchName, CommitId, Start};
 
 use glob::Glob;
+use heads::Packed;
 use remote::{Pin, Place};
 
 /// Which repository the branch tools act on, and how far they may go.
@@ -69,7 +73,8 @@ pub struct RepoConfig {
 pub struct RepoLimits {
     /// Listings that run at once; further ones wait.
     pub concurrent_listings: usize,
-    /// Commits whose times are remembered between listings, 28 bytes each.
+    /// Commits whose times are remembered between listings, 28 bytes each, and packed branches, some
+    /// 60 bytes each.
     pub remembered_commits: usize,
     /// Characters of a commit's subject that are shown.
     pub subject_chars: usize,
@@ -98,6 +103,7 @@ pub struct Repo {
     listings: Arc<Semaphore>,
     /// Commit times of the heads of the last listing. A commit never changes its time.
     times: Mutex<Arc<HashMap<Oid, i64>>>,
+    packed: Packed,
 }
 
 impl Repo {
@@ -135,6 +141,7 @@ impl Repo {
             listings: Arc::new(Semaphore::new(limits.concurrent_listings.max(1))),
             limits,
             times: Mutex::default(),
+            packed: Packed::default(),
         })
     }
 

@@ -11,7 +11,8 @@ use git2::{ErrorCode, ObjectType, Oid, Repository};
 use super::{
     BranchName, CommitId, Repo, Start,
     fault::refusal,
-    list::{default_branch, heads},
+    heads::heads,
+    list::default_branch,
     loss,
     policy::{self, Change},
     remote,

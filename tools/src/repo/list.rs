@@ -1,7 +1,5 @@
 use std::{
     cmp::Reverse,
-    collections::HashSet,
-    fs, io,
     path::Path,
     sync::{Arc, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
@@ -14,6 +12,7 @@ use serde::Serialize;
 use super::{
     BranchName, Repo,
     fault::refusal,
+    heads::Head,
     policy::{self, Hidden},
     remote::{self, Place},
 };
@@ -60,74 +59,6 @@ pub struct Page {
     pub next_cursor: Option<String>,
 }
 
-/// A branch as the repository has it, before anything is read about it.
-pub(super) struct Head {
-    pub(super) name: Vec<u8>,
-    pub(super) oid: Oid,
-    /// Whether the branch is another name of a second one.
-    pub(super) alias: bool,
-}
-
-/// The branches below `prefix`. One that leads nowhere is left out, as git does.
-pub(super) fn heads(repo: &Repository, prefix: &str) -> Result<Vec<Head>, ToolError> {
-    let mut heads = Vec::new();
-    let glob = format!("{prefix}*");
-    for reference in repo.references_glob(&glob).map_err(|error| refusal(&error))? {
-        let reference = reference.map_err(|error| refusal(&error))?;
-        let direct = reference.target();
-        let target = direct.or_else(|| reference.resolve().ok()?.target());
-        let name = reference.name_bytes().strip_prefix(prefix.as_bytes());
-        if let (Some(oid), Some(name)) = (target, name) {
-            heads.push(Head { name: name.to_owned(), oid, alias: direct.is_none() });
-        }
-    }
-    add_overlooked(repo, prefix, &mut heads)?;
-    Ok(heads)
-}
-
-/// libgit2 ends its walk through the files of references, without a word, at the first thing that
-/// it can't look at: a link that leads nowhere, a folder of somebody else's.
-fn add_overlooked(repo: &Repository, prefix: &str, heads: &mut Vec<Head>) -> Result<(), ToolError> {
-    let mut files = Vec::new();
-    let root = repo.commondir().join(prefix);
-    names_below(&root, &[], &mut files).map_err(|error| {
-        tracing::error!(%error, dir = %root.display(), "references can't be read");
-        ToolError::refused("the server may not read all of the repository's branches; tell the operator")
-    })?;
-    if files.is_empty() {
-        return Ok(()); // all packed
-    }
-    let seen: HashSet<&[u8]> = heads.iter().map(|head| head.name.as_slice()).collect();
-    files.retain(|name| !seen.contains(name.as_slice()));
-    for name in files {
-        let full = std::str::from_utf8(&name).map(|name| format!("{prefix}{name}"));
-        let Some(reference) = full.ok().and_then(|full| repo.find_reference(&full).ok()) else { continue };
-        let direct = reference.target();
-        if let Some(oid) = direct.or_else(|| reference.resolve().ok()?.target()) {
-            heads.push(Head { name, oid, alias: direct.is_none() });
-        }
-    }
-    Ok(())
-}
-
-/// The names of all files below a folder, without those that git gives no reference.
-fn names_below(dir: &Path, inside: &[u8], names: &mut Vec<Vec<u8>>) -> io::Result<()> {
-    let entries = match fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()), // gone meanwhile, or all packed
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = [inside, entry.file_name().as_encoded_bytes()].concat();
-        if entry.file_type()?.is_dir() {
-            names_below(&entry.path(), &[&name, b"/".as_slice()].concat(), names)?;
-        } else if !name.ends_with(b".lock") && fs::metadata(entry.path()).is_ok_and(|what| what.is_file()) {
-            names.push(name); // libgit2 would wait at a pipe
-        }
-    }
-    Ok(())
-}
-
 /// The branch that `HEAD` below `root` names, without `prefix`; whether it exists is another matter.
 pub(super) fn default_branch(repo: &Repository, head: &str, prefix: &str) -> Option<String> {
     let head = repo.find_reference(head).ok()?;
@@ -137,20 +68,19 @@ pub(super) fn default_branch(repo: &Repository, head: &str, prefix: &str) -> Opt
 
 /// A place in the order of a listing.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct Key<'a> {
     time: Reverse<i64>,
-    name: Vec<u8>,
+    name: &'a [u8],
 }
 
-impl Key {
+impl<'a> Key<'a> {
     fn cursor(&self) -> String {
-        opaque(&[&self.time.0.to_be_bytes(), self.name.as_slice()].concat())
+        opaque(&[&self.time.0.to_be_bytes(), self.name].concat())
     }
 
-    fn of_cursor(cursor: &str) -> Option<Self> {
-        let bytes = transparent(cursor)?;
+    fn of_cursor(bytes: &'a [u8]) -> Option<Self> {
         let (time, name) = bytes.split_first_chunk()?;
-        Some(Self { time: Reverse(i64::from_be_bytes(*time)), name: name.to_owned() })
+        Some(Self { time: Reverse(i64::from_be_bytes(*time)), name })
     }
 }
 
@@ -158,12 +88,12 @@ pub(super) fn page(repo: &Repo, limit: i64, cursor: Option<&str>, caller: &Calle
     let limit = usize::try_from(limit).ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
         ToolError::refused(format!("limit `{limit}` is not between 1 and 100; read further pages with `cursor`"))
     })?;
-    let after = cursor.map(|cursor| {
-        Key::of_cursor(cursor).ok_or_else(|| {
-            ToolError::refused(format!("unknown cursor {}; leave it out to start at the newest branch", quoted(cursor)))
-        })
-    });
-    let after = after.transpose()?;
+    let bytes = cursor.and_then(transparent);
+    let after = bytes.as_deref().and_then(Key::of_cursor);
+    if let Some(cursor) = cursor.filter(|_| after.is_none()) {
+        let cursor = quoted(cursor);
+        return Err(ToolError::refused(format!("unknown cursor {cursor}; leave it out to start at the newest branch")));
+    }
     let clone = repo.fresh()?;
     let (place, prefix, head, live) = match &repo.place {
         Place::Own(path) | Place::Local(path) => {
@@ -176,14 +106,15 @@ pub(super) fn page(repo: &Repo, limit: i64, cursor: Option<&str>, caller: &Calle
             (clone, prefix, head, false)
         }
     };
-    let mut heads = heads(&place, &prefix)?;
+    let heads = repo.packed.heads(&place, &prefix, repo.limits.remembered_commits)?;
     let hidden = Hidden::from_readers(repo, &place)?;
-    heads.retain(|head| !hidden.hides(&head.name) && (live || head.name != b"HEAD"));
+    let shown = |head: &&Head| !hidden.hides(&head.name) && (live || head.name != b"HEAD");
+    let shown: Vec<&Head> = heads.iter().filter(shown).collect();
     let default =
-        default_branch(&place, &head, &prefix).filter(|name| heads.iter().any(|head| head.name == name.as_bytes()));
+        default_branch(&place, &head, &prefix).filter(|name| shown.iter().any(|head| head.name == name.as_bytes()));
     let in_use = if live { policy::in_use(&place) } else { Vec::new() };
 
-    let mut keyed = keyed(repo, &place, heads, caller)?;
+    let mut keyed = keyed(repo, &place, shown, caller)?;
     keyed.retain(|(key, _)| after.as_ref().is_none_or(|after| key > after));
     let more = keyed.len() > limit;
     if more {
@@ -193,7 +124,7 @@ pub(super) fn page(repo: &Repo, limit: i64, cursor: Option<&str>, caller: &Calle
     keyed.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     let next_cursor = keyed.last().filter(|_| more).map(|(key, _)| key.cursor());
     let branches = keyed.into_iter().map(|(key, oid)| {
-        let plain = String::from_utf8_lossy(&key.name);
+        let plain = String::from_utf8_lossy(key.name);
         let commit = place.find_commit(oid).ok();
         Branch {
             default: default.as_deref() == Some(&plain),
@@ -204,7 +135,7 @@ pub(super) fn page(repo: &Repo, limit: i64, cursor: Option<&str>, caller: &Calle
             subject: commit
                 .as_ref()
                 .and_then(|commit| Some(visible(commit.summary_bytes()?, repo.limits.subject_chars))),
-            name: if BranchName::fits(&key.name) { plain.into() } else { visible(&key.name, 200) },
+            name: if BranchName::fits(key.name) { plain.into() } else { visible(key.name, 200) },
         }
     });
     Ok(Page {
@@ -218,14 +149,19 @@ pub(super) fn page(repo: &Repo, limit: i64, cursor: Option<&str>, caller: &Calle
 
 /// The heads with their place in the order. Reading a commit's time costs far more than all else,
 /// so the times of the last listing are kept.
-fn keyed(repo: &Repo, place: &Repository, heads: Vec<Head>, caller: &Caller) -> Result<Vec<(Key, Oid)>, ToolError> {
+fn keyed<'a>(
+    repo: &Repo,
+    place: &Repository,
+    heads: Vec<&'a Head>,
+    caller: &Caller,
+) -> Result<Vec<(Key<'a>, Oid)>, ToolError> {
     // What can't be read comes last.
     const UNREADABLE: i64 = i64::MIN;
     let known = Arc::clone(&repo.times.lock().unwrap_or_else(PoisonError::into_inner));
     let odb = place.odb().map_err(|error| refusal(&error))?;
     let mut news = false;
     let mut keyed = Vec::with_capacity(heads.len());
-    for Head { name, oid, .. } in heads {
+    for &Head { ref name, oid, .. } in heads {
         let time = if let Some(time) = known.get(&oid) {
             *time
         } else {
