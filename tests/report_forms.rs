@@ -140,7 +140,10 @@ fn the_sarif_has_a_result_for_what_is_wrong_and_none_for_what_holds() {
         let at = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(rules[at]["id"], result["ruleId"]);
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
-        assert!(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"].is_string());
+        let location = &result["locations"][0];
+        assert!(location["logicalLocations"][0]["fullyQualifiedName"].is_string());
+        let uri = location["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap();
+        assert!(uri.starts_with("tools/list/") && !uri.contains(' '), "code scanning refuses the file: {uri}");
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
     }
     let find = |id: &str| results.iter().find(|result| result["partialFingerprints"]["candor/v1"] == id);

@@ -13,7 +13,8 @@ use crate::{
 
 /// One run. A result for each verdict that is wrong, undeclared or overstated, and for each finding;
 /// what is untested or holds has no result. The rules are `OUTCOME/HINT` and the rules of the
-/// findings. A tool isn't a place in a file, so locations are logical ones.
+/// findings. A tool isn't a place in a file, so what locates a result is its logical location; the
+/// physical one, `tools/list/TOOL`, is there because code scanning on GitHub takes no file without.
 #[must_use]
 pub fn sarif(report: &Report) -> Value {
     let rules = rules();
@@ -104,15 +105,22 @@ fn rule(id: &str, level: &str, text: &str) -> Value {
 
 fn result(rule: &str, level: &str, text: &str, id: &str, tool: Option<&str>) -> Value {
     let name = shown(tool.unwrap_or("server"), 200);
+    let uri: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
     json!({
         "ruleId": rule,
         "level": level,
         "message": {"text": format!("{name}: {text}")},
-        "locations": [{"logicalLocations": [{
-            "name": name,
-            "fullyQualifiedName": shown(id, 300),
-            "kind": if tool.is_some() { "function" } else { "module" },
-        }]}],
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": format!("tools/list/{uri}")},
+                "region": {"startLine": 1},
+            },
+            "logicalLocations": [{
+                "name": name,
+                "fullyQualifiedName": shown(id, 300),
+                "kind": if tool.is_some() { "function" } else { "module" },
+            }],
+        }],
         "partialFingerprints": {"candor/v1": shown(id, 300)},
     })
 }
