@@ -28,6 +28,7 @@
 
 pub mod catalog;
 pub mod hints;
+mod members;
 pub mod serve;
 pub mod verify;
 pub mod wire;
