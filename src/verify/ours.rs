@@ -1,6 +1,6 @@
 //! Our own server: its worlds, its cases, and how it is started in a copy of a world.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use candor_tools::Scope;
 
@@ -63,8 +63,10 @@ fn worlds(scope: Scope) -> &'static [&'static str] {
             "generated-columns",
             "replacing-columns",
             "foreign-rows",
+            "locked",
         ],
-        Scope::ReportsRead | Scope::ReportsWrite | Scope::WebFetch => &["demo", "packed"],
+        Scope::ReportsRead | Scope::ReportsWrite => &["demo", "packed"],
+        Scope::WebFetch => &["demo", "packed", "offline"],
     }
 }
 
@@ -78,33 +80,45 @@ pub(super) fn beside(mut target: Target, listener: &str) -> Target {
     target
 }
 
-/// How our server is started; `{world}` stands for the copy and `{listener}` for the origin that
-/// `fetch_url` may reach. `more` are options of `candor serve`.
-pub(super) fn target(candor: &str, http: bool, more: &[String]) -> Target {
-    let mut command: Vec<String> = [
-        candor,
-        "serve",
+/// The options that name what lies in a world of ours. Branches are changed where hooks lie, too: a
+/// hook that ran would be an effect.
+pub(super) fn demo() -> Vec<String> {
+    [
         "--repo",
         "{world}/repo",
         "--protect",
         "release/*",
+        "--trust-hooks",
         "--notes",
         "{world}/notes",
         "--database",
         "{world}/shop.db",
         "--reports",
         "{world}/reports.db",
-        "--fetch-allow",
-        "{listener}",
     ]
     .map(str::to_owned)
-    .to_vec();
-    command.extend_from_slice(more);
-    let (env, dir) = (vec![("CANDOR_LOG".to_owned(), "warn".to_owned())], None::<PathBuf>);
-    if http {
-        command.extend(["--http", "127.0.0.1:0", "--tokens", "{tokens}"].map(str::to_owned));
-        return Target::Serving { command, env, dir, headers: Vec::new() };
-    }
-    command.extend(["--grant", "all"].map(str::to_owned));
-    Target::Stdio { command, env, dir }
+    .to_vec()
+}
+
+/// How our server is started on stdio; `{listener}` stands for the origin that `fetch_url` may
+/// reach.
+pub(super) fn on_stdio(candor: &str, options: &[String], grant: &str) -> Target {
+    Target::Stdio { command: command(candor, options, &["--grant", grant]), env: quiet(), dir: None }
+}
+
+/// The same over HTTP, for the one caller that a file of tokens lets in.
+pub(super) fn on_http(candor: &str, options: &[String], tokens: &Path, token: &str) -> Target {
+    let tokens = tokens.to_string_lossy();
+    let headers = vec![("authorization".into(), format!("Bearer {token}"))];
+    let command = command(candor, options, &["--http", "127.0.0.1:0", "--tokens", &tokens]);
+    Target::Serving { command, env: quiet(), dir: None, headers }
+}
+
+fn command(candor: &str, options: &[String], more: &[&str]) -> Vec<String> {
+    let words = [candor, "serve", "--fetch-allow", "{listener}"].into_iter();
+    words.chain(options.iter().map(String::as_str)).chain(more.iter().copied()).map(str::to_owned).collect()
+}
+
+fn quiet() -> Vec<(String, String)> {
+    vec![("CANDOR_LOG".to_owned(), "warn".to_owned())]
 }

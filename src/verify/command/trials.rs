@@ -1,0 +1,69 @@
+//! Every case in every world that it is meant for.
+
+use std::{path::Path, sync::Arc};
+
+use futures::{StreamExt, stream};
+
+use super::{IDLE, NOBODY, Options, QUIET, progress::Progress, roads::Road, rung::Rung};
+use crate::{
+    verify::{Case, Observation, Plan, Watch, World, lens::network::Listener, run},
+    wire::Era,
+};
+
+impl Options {
+    /// Over each road in the first world of a case, over each but the first in the second, so that
+    /// each transport is seen in two, and over one after the other in the rest.
+    pub(super) async fn trials(&self, cases: &[Case], worlds: &[World], roads: &[Road]) -> Vec<Observation> {
+        let mut plans = Vec::new();
+        for case in cases {
+            for (at, world) in worlds.iter().filter(|world| case.runs_in(&world.name)).enumerate() {
+                let roads = match at {
+                    0 => roads,
+                    1 if roads.len() > 1 => roads.get(1..).unwrap_or_default(),
+                    _ => roads.get(at % roads.len()..=at % roads.len()).unwrap_or_default(),
+                };
+                plans.extend(roads.iter().map(|road| (case, world, road)));
+            }
+        }
+        let progress = Progress::new(plans.len());
+        let at_once = std::thread::available_parallelism().map_or(2, usize::from) * 4;
+        let trials = plans.into_iter().map(|(case, world, road)| {
+            let progress = &progress;
+            async move {
+                let observation = self.trial(case, world, road).await;
+                progress.one();
+                observation
+            }
+        });
+        stream::iter(trials).buffered(at_once).collect().await
+    }
+
+    async fn trial(&self, case: &Case, world: &World, road: &Road) -> Observation {
+        // A listener of its own, so that a contact is blamed on the call that made it.
+        let listener = (case.needs_listener() && !world.offline).then(Listener::start).transpose();
+        let listener = listener.map(|listener| listener.map(Arc::new));
+        let listener = listener.map_err(|error| format!("no listener for `{{listener}}` can be started: {error}"));
+        let origin = match &listener {
+            Ok(Some(listener)) => listener.origin(),
+            _ => NOBODY.to_owned(),
+        };
+        let rung = self.rung();
+        let fresh = || -> Result<Box<dyn Watch>, String> { rung.watch(world, listener.clone()?) };
+        let target = |copy: &Path| rung.target(road, copy, &origin);
+        let waits = rung != Rung::Remote;
+        run(&Plan {
+            case,
+            world: &world.name,
+            listener: &origin,
+            fresh: &fresh,
+            target: &target,
+            concurrent: self.is_ours() && road.transport == "stdio" && road.era == Era::Modern,
+            era: road.era,
+            transport: road.transport,
+            limits: &self.limits(),
+            idle: if waits { IDLE } else { QUIET },
+            quiet: QUIET,
+        })
+        .await
+    }
+}
