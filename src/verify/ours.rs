@@ -48,6 +48,27 @@ pub(super) fn cases() -> Result<Vec<Case>, CaseError> {
     Ok(cases)
 }
 
+const DATABASES: &[&str] = &[
+    "demo",
+    "write-ahead-log",
+    "triggers",
+    "writable-views",
+    "generated-columns",
+    "replacing-columns",
+    "foreign-rows",
+];
+/// A locked one can be read alone.
+const DATABASES_TO_READ: &[&str] = &[
+    "demo",
+    "write-ahead-log",
+    "triggers",
+    "writable-views",
+    "generated-columns",
+    "replacing-columns",
+    "foreign-rows",
+    "locked",
+];
+
 /// Worlds that differ from the plain one in what tools of this scope act on, the plain one first.
 fn worlds(scope: Scope) -> &'static [&'static str] {
     match scope {
@@ -55,16 +76,8 @@ fn worlds(scope: Scope) -> &'static [&'static str] {
             &["demo", "packed", "hooks", "stale-index", "protected", "partial-clone"]
         }
         Scope::NotesRead | Scope::NotesWrite => &["demo", "odd-notes"],
-        Scope::DatabaseRead | Scope::DatabaseWrite | Scope::DatabaseAdmin => &[
-            "demo",
-            "write-ahead-log",
-            "triggers",
-            "writable-views",
-            "generated-columns",
-            "replacing-columns",
-            "foreign-rows",
-            "locked",
-        ],
+        Scope::DatabaseWrite | Scope::DatabaseAdmin => DATABASES,
+        Scope::DatabaseRead => DATABASES_TO_READ,
         Scope::ReportsRead | Scope::ReportsWrite => &["demo", "packed"],
         Scope::WebFetch => &["demo", "packed", "offline"],
     }
