@@ -70,15 +70,15 @@ pub struct Options {
     #[arg(long, value_name = "NAME: VALUE", requires = "url", value_parser = header)]
     pub(super) header: Vec<(String, String)>,
 
+    /// A server of yours, on stdio; `{world}` stands for the copy of the world
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+
     #[command(flatten)]
     limits: LimitOptions,
 
     #[command(flatten)]
     pub(super) served: Served,
-
-    /// A server of yours, on stdio; `{world}` stands for the copy of the world
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(super) command: Vec<String>,
 }
 
 /// How much a server may take.

@@ -61,7 +61,9 @@ impl Args for Served {
     fn augment_args(command: Command) -> Command {
         taken().into_iter().fold(command, |command, argument| {
             let heading = "Our own server, as for `candor serve`";
-            command.arg(argument.conflicts_with_all(["command", "url"]).help_heading(heading).hide_short_help(true))
+            let is_limit = !argument.get_default_values().is_empty();
+            let argument = argument.conflicts_with_all(["command", "url"]).help_heading(heading);
+            command.arg(argument.hide_short_help(is_limit))
         })
     }
 

@@ -27,15 +27,18 @@ impl Options {
         }
         let progress = Progress::new(plans.len());
         let at_once = std::thread::available_parallelism().map_or(2, usize::from) * 4;
-        let trials = plans.into_iter().map(|(case, world, road)| {
+        let trials = plans.into_iter().enumerate().map(|(at, (case, world, road))| {
             let progress = &progress;
             async move {
                 let observation = self.trial(case, world, road).await;
                 progress.one();
-                observation
+                (at, observation)
             }
         });
-        stream::iter(trials).buffered(at_once).collect().await
+        // A slow one keeps no other from its start.
+        let mut observations: Vec<_> = stream::iter(trials).buffer_unordered(at_once).collect().await;
+        observations.sort_by_key(|(at, _)| *at);
+        observations.into_iter().map(|(_, observation)| observation).collect()
     }
 
     async fn trial(&self, case: &Case, world: &World, road: &Road) -> Observation {
