@@ -8,7 +8,7 @@ mod ours;
 mod remote;
 mod worlds;
 
-use std::{fs, path::Path, process::Command};
+use std::{fmt, fs, path::Path, process::Command};
 
 use candor::wire::Target;
 use serde_json::Value;
@@ -16,12 +16,18 @@ use serde_json::Value;
 use crate::{support::candor, wire::small::Small};
 
 /// What a run said.
-#[derive(Debug)]
 struct Told {
     status: Option<i32>,
     output: String,
     errors: String,
     report: Value,
+}
+
+/// Without the report, which is long.
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "status {:?}\n{}\n{}", self.status, self.output, self.errors)
+    }
 }
 
 impl Told {
@@ -45,7 +51,7 @@ impl Told {
     }
 }
 
-/// Run `candor verify` with these words. It leaves no directory.
+/// Run `candor verify` with these words, and see that it leaves no directory.
 fn verify(words: &[&str]) -> Told {
     run(candor().arg("verify").args(words))
 }
@@ -69,15 +75,19 @@ fn is_empty(dir: &Path) -> bool {
     fs::read_dir(dir).unwrap().next().is_none()
 }
 
-/// The words that start a small server, with `$1` for the world, and its variables.
+/// The words that start a small server, with `$W` for the world, and its variables.
 fn words(small: &Small) -> (Vec<String>, Vec<(String, String)>) {
     let Target::Stdio { command, env, .. } = &small.target else { panic!("{:?}", small.target) };
     ([command.as_slice(), &["sh".into(), "{world}".into()]].concat(), env.clone())
 }
 
+fn small(differences: &str) -> Small {
+    Small::new(&format!("W=$1\n{differences}"))
+}
+
 /// The same for a small server that differs so. It leaves no process either.
 fn verify_small(differences: &str, options: &[&str]) -> Told {
-    let small = Small::new(differences);
+    let small = small(differences);
     let (server, env) = words(&small);
     let mut command = candor();
     command.args(["verify", "--unboxed"]).args(options).arg("--").args(server).envs(env);

@@ -5,11 +5,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{Told, is_empty, list, verify_small, words, world};
-use crate::{
-    support::{candor, wait},
-    wire::small::Small,
-};
+use super::{Told, is_empty, list, run, small, verify_small, words, world};
+use crate::support::{candor, wait};
 
 const NO_ARGUMENTS: &str = r#"{"type":"object"}"#;
 const ONE_ITEM: &str = r#"{"type":"object","properties":{"item_id":{"type":"string"}},"required":["item_id"]}"#;
@@ -19,7 +16,7 @@ const STORE: &str = r#"
     call() {
         case "$line" in
             *'"name":"list_items"'*) result '{"content":[],"structuredContent":{"items":[{"id":"k-7391"}]}}' ;;
-            *'"item_id":"k-7391"'*) rm -f "$1/a.txt"; result '{"content":[]}' ;;
+            *'"item_id":"k-7391"'*) rm -f "$W/a.txt"; result '{"content":[]}' ;;
             *) result '{"isError":true,"content":[{"type":"text","text":"no such item"}]}' ;;
         esac
     }
@@ -70,8 +67,8 @@ fn a_path_of_another_copy_is_understood_as_one_of_this_copy() {
     let call = r#"
         call() {
             case "$line" in
-                *'"name":"where"'*) result '{"content":[],"structuredContent":{"stores":[{"store":"'$1'/kept"}]}}' ;;
-                *"\"store\":\"$1/kept\""*) echo x >> "$1/kept"; result '{"content":[]}' ;;
+                *'"name":"where"'*) result '{"content":[],"structuredContent":{"stores":[{"store":"'$W'/kept"}]}}' ;;
+                *"\"store\":\"$W/kept\""*) echo x >> "$W/kept"; result '{"content":[]}' ;;
                 *) result '{"isError":true,"content":[]}' ;;
             esac
         }
@@ -134,9 +131,34 @@ fn a_server_of_the_newer_era_alone_is_spoken_to_in_it() {
 }
 
 #[test]
+fn to_read_a_server_takes_no_world_and_calls_nothing() {
+    let small = small("call() { touch called; exit 9; }");
+    let (server, env) = words(&small);
+    let mut command = candor();
+    command.args(["verify", "--lint", "--"]).args(server).envs(env);
+    let told = run(&mut command);
+    small.is_gone();
+    assert_eq!((told.status, told.outcome("act/readOnlyHint")), (Some(0), "undeclared"), "{told:?}");
+    assert!(told.finding("act/explicit").contains("not said"), "{told:?}");
+    assert_eq!(told.report["trials"], serde_json::json!([]));
+}
+
+#[test]
+fn a_server_that_never_answers_is_not_waited_for_with_every_argument() {
+    let dir = world();
+    let schema = r#"{"type":"object","properties":{"mode":{"enum":["a","b","c","d","e","f","g","h"]}}}"#;
+    let differences = format!("call() {{ :; }}\n{}", list(&[("act", "", schema)]));
+    let options = ["--answer-seconds", "1", "--world", dir.path().to_str().unwrap()];
+    let told = verify_small(&differences, &options);
+    assert_eq!(told.status, Some(2), "{told:?}");
+    assert_eq!(told.report["trials"].as_array().unwrap().len(), 1);
+    assert!(told.finding("act/unfinished/synthesised-1").contains("did not answer"), "{told:?}");
+}
+
+#[test]
 fn a_run_that_is_stopped_leaves_nothing() {
     let (dir, scratch) = (world(), tempfile::tempdir().unwrap());
-    let small = Small::new("call() { sleep 1000; }");
+    let small = small("call() { sleep 1000; }");
     let (server, env) = words(&small);
     let mut command = candor();
     command.args(["verify", "--unboxed", "--world", dir.path().to_str().unwrap(), "--"]).args(server).envs(env);

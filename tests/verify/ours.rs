@@ -7,13 +7,12 @@ use serde_json::Value;
 
 use super::{Told, verify};
 
-/// With the calls of these tools alone, on the plain world and one more for each resource.
-fn on_few_worlds(tools: &[&str], more: &[&str]) -> Told {
+/// On the plain world, with the calls of these tools alone.
+fn on_demo(tools: &[&str], more: &[&str]) -> Told {
     let cases = tools.iter().map(|tool| format!("--case={}/tests/cases/{tool}.toml", env!("CARGO_MANIFEST_DIR")));
     let cases: Vec<String> = cases.collect();
-    let worlds = ["demo", "packed", "odd-notes", "triggers"].map(|world| ["--world", world]).concat();
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
-    verify(&[&worlds, more, &cases].concat())
+    verify(&[&["--world", "demo"], more, &cases].concat())
 }
 
 /// The worlds in which a call of a tool succeeded, and again if it is to be a repeat.
@@ -84,7 +83,7 @@ fn a_planted_lie_is_found_and_told_with_its_evidence() {
         ("fetch_url.openWorldHint=false", "refuted"),
     ];
     let options: Vec<&str> = lies.iter().flat_map(|(lie, _)| ["--mislabel", lie]).collect();
-    let told = on_few_worlds(&tools, &options);
+    let told = on_demo(&tools, &options);
     assert_eq!(told.status, Some(1), "{told:?}");
     for (lie, expected) in lies {
         let id = lie.split('=').next().unwrap().replace('.', "/");
@@ -97,15 +96,14 @@ fn a_planted_lie_is_found_and_told_with_its_evidence() {
 
 #[test]
 fn options_of_the_server_reach_it() {
-    let case = format!("--case={}/tests/cases/append_note.toml", env!("CARGO_MANIFEST_DIR"));
-    let told = verify(&["--world", "demo", "--grant", "notes:read,notes:write", "--modern-only", &case]);
+    let told = on_demo(&["append_note"], &["--grant", "notes:read,notes:write", "--modern-only"]);
     let tools: Vec<_> = told.report["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(tools, ["list_notes", "read_note", "create_note", "append_note", "write_note"], "{told:?}");
     let eras: BTreeSet<_> =
         told.report["trials"].as_array().unwrap().iter().map(|trial| trial["era"].to_string()).collect();
     assert_eq!(eras, BTreeSet::from(["\"2026-07-28\"".to_owned()]));
 
-    let told = verify(&["--world", "demo", "--note-bytes", "10", "--grant", "notes:write", &case]);
+    let told = on_demo(&["append_note"], &["--note-bytes", "10", "--grant", "notes:write"]);
     assert!(told.finding("append_note/unexpected-reply/a line").contains("was refused"), "{told:?}");
     assert_eq!(told.status, Some(1));
 }
@@ -114,16 +112,18 @@ fn options_of_the_server_reach_it() {
 fn resources_of_ones_own_are_called_in_copies_with_arguments_that_fit_them() {
     let dir = tempfile::tempdir().unwrap();
     let places = demo::lay_out(&dir.path().join("mine")).unwrap();
-    let [notes, database] = [&places.notes, &places.database].map(|path| path.to_str().unwrap());
-    let before = (fs::read(places.notes.join("ideas.md")).unwrap(), fs::read(database).unwrap());
-    let told = verify(&["--notes", notes, "--database", database]);
-    assert_eq!(told.status, Some(0), "{told:?}");
-    assert_eq!(told.report["tools"].as_array().unwrap().len(), 10, "the web tool needs no resource: {told:?}");
-    for id in ["write_note/destructiveHint", "append_note/idempotentHint", "execute/destructiveHint"] {
+    let held = || {
+        let notes = fs::read_dir(&places.notes).unwrap().map(|note| note.unwrap().path());
+        notes.map(|note| (fs::read(&note).unwrap(), note)).collect::<BTreeSet<_>>()
+    };
+    let before = held();
+    let notes = places.notes.to_str().unwrap();
+    let told = verify(&["--notes", notes, "--grant", "notes:read,notes:write"]);
+    assert_eq!((told.status, told.report["tools"].as_array().unwrap().len()), (Some(0), 5), "{told:?}");
+    for id in ["read_note/readOnlyHint", "write_note/destructiveHint", "append_note/idempotentHint"] {
         assert_eq!(told.outcome(id), "holds", "{}", told.verdict(id));
     }
-    let after = (fs::read(places.notes.join("ideas.md")).unwrap(), fs::read(database).unwrap());
-    assert!(before == after && fs::read_dir(&places.notes).unwrap().count() == 5, "{told:?}");
+    assert_eq!(before, held());
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn only_its_words_are_judged_and_no_tool_is_called() {
     let (file, secret) = token(&dir);
     let lie = "write_note.readOnlyHint=null";
     let server = Elsewhere::start(&["--tokens", &file, "--mislabel", lie]);
-    let url = server.url.replace("http://", "http://user:password@") + "?key=secret";
+    let url = format!("{}?key=secret", server.url);
     let told = verify(&["--url", &url, "--header", &format!("Authorization: Bearer {secret}")]);
     assert_eq!(told.status, Some(1), "{told:?}");
     assert_eq!(told.outcome("write_note/readOnlyHint"), "malformed");
@@ -68,8 +68,8 @@ fn only_its_words_are_judged_and_no_tool_is_called() {
     assert!(asked.contains("status 401") && asked.contains("`Bearer"), "{asked}");
     assert!(told.output.contains("Rung `remote`; blind to whatever a call changes"), "{}", told.output);
     assert_eq!(server.calls(), "");
-    let all = format!("{told:?}");
-    assert!(["password", "key=secret", &secret].iter().all(|word| !all.contains(word)), "{all}");
+    let all = format!("{told:?} {}", told.report);
+    assert!(["key=secret", &secret].iter().all(|word| !all.contains(word)), "{all}");
     assert_eq!(told.report["server"]["command"], server.url);
 }
 

@@ -15,7 +15,7 @@ fn script(dir: &tempfile::TempDir, body: &str) -> PathBuf {
 /// Removes the file that the script laid out.
 const REMOVES: &str = r#"
     list() { result '{"tools":[{"name":"act","annotations":{"destructiveHint":false},"inputSchema":{"type":"object"}}]}'; }
-    call() { rm -f "$1/laid-out"; result '{"content":[]}'; }
+    call() { rm -f "$W/laid-out"; result '{"content":[]}'; }
 "#;
 
 #[test]
@@ -28,8 +28,8 @@ fn a_program_lays_out_a_world() {
 }
 
 /// Goes on writing into the world when it should be done, for as long as the run takes.
-const RESTLESS: &str = "echo here > laid-out; (i=0; while [ $i -lt 60 ] && cd \"$1\"; do \
-                        echo $i >> restless; i=$((i+1)); sleep 0.05; done) >/dev/null 2>&1 &";
+const RESTLESS: &str = "echo here > laid-out; (i=0; while [ $i -lt 600 ] && cd \"$1\"; do \
+                        echo $i >> restless; i=$((i+1)); sleep 0.005; done) >/dev/null 2>&1 &";
 
 #[test]
 fn a_world_that_is_not_the_same_twice_is_not_used() {
@@ -37,7 +37,7 @@ fn a_world_that_is_not_the_same_twice_is_not_used() {
     let script = script(&dir, RESTLESS);
     let told = verify_small(REMOVES, &["--world", script.to_str().unwrap()]);
     assert_eq!(told.status, Some(2), "{told:?}");
-    assert!(told.errors.contains("world.sh is not used") && told.errors.contains("restless"), "{}", told.errors);
+    assert!(told.errors.contains("world.sh is not used: ") && told.errors.contains("restless"), "{}", told.errors);
 
     let good = world();
     let (good, bad) = (good.path().to_str().unwrap(), script.to_str().unwrap());

@@ -13,7 +13,7 @@ use crate::{
         lens::network::Listener,
         synthesis::{self, Inventory},
     },
-    wire::{Answer, Connection, Question},
+    wire::{Answer, Connection, Question, WireError},
 };
 
 /// Calls of one tool, of which one may succeed.
@@ -51,6 +51,7 @@ impl Options {
                     continue;
                 }
             };
+            let mut is_silent = false;
             for case in made.iter().take(TRIES) {
                 let mut at_work = match scene.take() {
                     Some(scene) => scene,
@@ -60,18 +61,26 @@ impl Options {
                 let arguments = case.arguments_at(&Places { world: &place, listener: &origin });
                 let nothing = |_: &Question| std::future::ready(());
                 let called = at_work.connection.call(&case.tool, &arguments, Answer::Accept, nothing).await;
-                let is_as_it_was = called.is_ok() && self.is_unchanged(&mut *at_work.watch).await;
-                if is_as_it_was {
+                if called.is_ok() && self.is_unchanged(&mut *at_work.watch).await {
                     scene = Some(at_work);
                 } else {
                     at_work.connection.close().await;
                 }
-                if let Some(called) = called.ok().filter(|called| called.reply == Reply::Success) {
-                    known.push(elsewhere(called.result, &place));
-                    break;
+                match called {
+                    Ok(called) if called.reply == Reply::Success => {
+                        known.push(elsewhere(called.result, &place));
+                        break;
+                    }
+                    Err(WireError::Silent { .. }) => {
+                        is_silent = true;
+                        break;
+                    }
+                    _ => {}
                 }
             }
-            cases.extend(made);
+            // To wait for each of them would take the rest of the day.
+            let most = if is_silent { 1 } else { made.len() };
+            cases.extend(made.into_iter().take(most));
         }
         if let Some(Scene { connection, .. }) = scene {
             connection.close().await;

@@ -30,6 +30,15 @@ impl Served {
         PLACES.iter().any(|(option, _)| self.has(option))
     }
 
+    /// The repository that the branch tools act on, if they have one, as the server will be told.
+    pub(super) fn repository(&self) -> Option<String> {
+        match self.value("--repo") {
+            Some(place) if place.contains("{world}") => Some(place.to_owned()),
+            None if self.names_resources() => None,
+            _ => Some("{world}/repo".to_owned()),
+        }
+    }
+
     /// What is named without `{world}`, and so has to be copied: the name in the copy, and the
     /// place.
     pub(super) fn outside(&self) -> Vec<(&'static str, &str)> {

@@ -60,7 +60,7 @@ impl Options {
             listener: &origin,
             fresh: &fresh,
             target: &target,
-            concurrent: self.is_ours() && road.transport == "stdio" && road.era == Era::Modern,
+            concurrent: road.transport == "stdio" && road.era == Era::Modern,
             era: road.era,
             transport: road.transport,
             limits: &self.limits(),

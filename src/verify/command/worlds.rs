@@ -6,7 +6,7 @@ use candor_tools::shown;
 use git2::{Config, Repository};
 
 use super::{Failure, Options};
-use crate::verify::{Finding, Level, Rule, World, builders, synthesis::Inventory};
+use crate::verify::{Finding, Level, Rule, World, builders};
 
 /// Our worlds by name, for messages.
 fn ours() -> String {
@@ -16,8 +16,9 @@ fn ours() -> String {
 impl Options {
     /// The worlds that are asked for, not built yet.
     pub(super) fn worlds(&self) -> Result<Vec<World>, Failure> {
-        if self.url.is_some() {
-            return Ok(vec![World::builder("elsewhere", |_| Ok(()))]);
+        let needs_none = self.lint && !self.is_ours() && self.world.is_empty();
+        if self.url.is_some() || needs_none {
+            return Ok(vec![World::builder("empty", |_| Ok(()))]);
         }
         let outside = self.served.outside();
         if !outside.is_empty() {
@@ -56,10 +57,11 @@ impl Options {
     ///
     /// If none is left.
     pub(super) async fn usable(&self, worlds: Vec<World>) -> Result<(Vec<World>, Vec<Finding>), Failure> {
-        let is_ours = self.is_ours();
+        let repo = self.is_ours().then(|| self.served.repository()).flatten();
         let checks = worlds.into_iter().map(|world| {
+            let repo = repo.clone();
             tokio::task::spawn_blocking(move || {
-                let checked = check(&world, is_ours);
+                let checked = check(&world, repo.as_deref());
                 (world, checked)
             })
         });
@@ -111,29 +113,29 @@ fn may_run(_: &Path) -> bool {
     true
 }
 
-fn check(world: &World, is_ours: bool) -> Result<(), String> {
+/// `repo` is the repository of our own server.
+fn check(world: &World, repo: Option<&str>) -> Result<(), String> {
     world.check_reset().map_err(|error| error.to_string())?;
-    if is_ours { keeps_inside(world) } else { Ok(()) }
+    repo.map_or(Ok(()), |repo| keeps_inside(world, repo))
 }
 
 /// Our server deletes branches where a remote is, so that must lie in the copy.
-fn keeps_inside(world: &World) -> Result<(), String> {
+fn keeps_inside(world: &World, repo: &str) -> Result<(), String> {
     let copy = world.fresh().map_err(|error| error.to_string())?;
-    let inventory = Inventory::of(copy.path()).map_err(|error| error.to_string())?;
-    for place in &inventory.repositories {
-        let dir = copy.path().join(place);
-        for url in remotes(&dir).map_err(|error| format!("the repository `{place}`: {error}"))? {
-            let target = Path::new(&url);
-            // A relative one begins at the working tree, or at a bare repository itself.
-            let inside = target.is_relative()
-                && dir.join(target).canonicalize().is_ok_and(|target| target.starts_with(copy.path()));
-            if !inside {
-                return Err(format!(
-                    "the repository `{place}` has the remote `{}`, which all copies would share; copy both into \
-                     one directory, name the remote there by a relative path, and name that directory with --world",
-                    shown(&url, 200)
-                ));
-            }
+    let dir = PathBuf::from(repo.replace("{world}", &copy.path().to_string_lossy()));
+    if !dir.exists() {
+        return Ok(()); // the server will say so
+    }
+    for url in remotes(&dir).map_err(|error| format!("the repository `{repo}`: {error}"))? {
+        // A relative one begins at the working tree, or at a bare repository itself.
+        let inside = Path::new(&url).is_relative()
+            && dir.join(&url).canonicalize().is_ok_and(|target| target.starts_with(copy.path()));
+        if !inside {
+            return Err(format!(
+                "the repository `{repo}` has the remote `{}`, which all copies would share; copy both into one \
+                 directory, name the remote there by a relative path, and name that directory with --world",
+                shown(&url, 200)
+            ));
         }
     }
     Ok(())
