@@ -27,9 +27,11 @@ fn a_program_lays_out_a_world() {
     assert_eq!(told.verdict("act/destructiveHint")["world"], script.to_str().unwrap());
 }
 
-/// Goes on writing into the world when it should be done, for as long as the run takes.
-const RESTLESS: &str = "echo here > laid-out; (i=0; while [ $i -lt 600 ] && cd \"$1\"; do \
-                        echo $i >> restless; i=$((i+1)); sleep 0.005; done) >/dev/null 2>&1 &";
+/// Goes on writing into the world when it should be done, until that is removed.
+const RESTLESS: &str = r#"
+    echo here > laid-out; echo 0 > restless
+    (cd "$1"; i=0; while [ $i -lt 1000000 ] && [ -e restless ]; do echo $i >> restless; i=$((i+1)); done) >/dev/null 2>&1 &
+"#;
 
 #[test]
 fn a_world_that_is_not_the_same_twice_is_not_used() {

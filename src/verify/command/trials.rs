@@ -11,18 +11,23 @@ use crate::{
 };
 
 impl Options {
-    /// Over each road in the first world of a case, over each but the first in the second, so that
-    /// each transport is seen in two, and over one after the other in the rest.
+    /// The first case of a tool over each road in its first two worlds, so that each transport is
+    /// seen in both; the other cases over two roads in the first world; and whatever remains over
+    /// one road after the other.
     pub(super) async fn trials(&self, cases: &[Case], worlds: &[World], roads: &[Road]) -> Vec<Observation> {
         let mut plans = Vec::new();
-        for case in cases {
+        for (number, case) in cases.iter().enumerate() {
+            let leads = !cases.iter().take(number).any(|other| other.tool == case.tool);
             for (at, world) in worlds.iter().filter(|world| case.runs_in(&world.name)).enumerate() {
-                let roads = match at {
-                    0 => roads,
-                    1 if roads.len() > 1 => roads.get(1..).unwrap_or_default(),
-                    _ => roads.get(at % roads.len()..=at % roads.len()).unwrap_or_default(),
+                let over = match (at, leads) {
+                    (0 | 1, true) => roads.len(),
+                    (0, false) => 2,
+                    _ => 1,
                 };
-                plans.extend(roads.iter().map(|road| (case, world, road)));
+                // Calls at once are made over the first road alone.
+                let first = if at == 0 { 0 } else { number + at };
+                let roads = roads.iter().cycle().skip(first % roads.len().max(1)).take(over.min(roads.len()));
+                plans.extend(roads.map(|road| (case, world, road)));
             }
         }
         let progress = Progress::new(plans.len());
