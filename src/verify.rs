@@ -17,6 +17,7 @@ mod observation;
 mod ours;
 pub mod report;
 mod rule;
+pub mod sandbox;
 mod snapshot;
 pub mod synthesis;
 mod trial;

@@ -22,7 +22,7 @@ use std::{
 
 pub(crate) use compare::compare;
 pub(crate) use kept::{Kept, Original};
-pub(crate) use state::{Kind, State};
+pub(crate) use state::{Content, Kind, State, read};
 pub(crate) use tree::{Change, Tree, Trust};
 
 use super::{Effect, WorldCopy, lens};
@@ -48,6 +48,12 @@ impl Snapshot {
         let tree =
             Tree::read(root, before, Trust::Stamps, &mut |path, content, bytes| kept.keep(root, path, content, bytes))?;
         Ok(Self { root: root.into(), tree, kept })
+    }
+
+    /// Of what was gathered from several places. Paths are as in the tree, and no repository is known.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(tree: Tree, kept: Arc<Kept>) -> Self {
+        Self { root: PathBuf::new(), tree, kept }
     }
 
     /// What is different in the later of two snapshots of one copy, in the order of the places.

@@ -63,6 +63,12 @@ impl Tree {
         Ok(walk.tree)
     }
 
+    /// Of paths in the order of their components.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(entries: Vec<(PathBuf, State)>) -> Self {
+        Self { entries, repositories: BTreeSet::new() }
+    }
+
     pub(crate) fn get(&self, path: &Path) -> Option<&State> {
         let at = self.entries.binary_search_by(|(entry, _)| entry.as_path().cmp(path)).ok()?;
         self.entries.get(at).map(|(_, state)| state)
