@@ -7,6 +7,8 @@ mod files;
 mod limits;
 mod others;
 mod server;
+#[path = "examples/fixture/tiny.rs"]
+mod tiny;
 
 use std::{
     path::{Path, PathBuf},

@@ -153,7 +153,7 @@ fn children_threads_and_what_they_leave_behind_are_seen() {
 #[test]
 fn a_program_without_any_library_is_seen() {
     let ground = Ground::new();
-    super::others::without_libraries(&ground.at("tiny"));
+    super::tiny::write(&ground.at("tiny")).unwrap();
     let seen = doings(&ground, &["./tiny"]);
     assert_eq!(seen, [creates(&ground, "made", New::File)]);
     assert!(ground.at("made").exists());

@@ -5,45 +5,6 @@ use candor::verify::listener::{Doing, New, Rings};
 
 use super::{Ground, Heard, doings, python, shell};
 
-/// A program of a few instructions: it makes the file `made` and ends.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn without_libraries(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-
-    let code: &[u8] = &[
-        0x48, 0x8d, 0x3d, 0x17, 0x00, 0x00, 0x00, // lea rdi, [the name]
-        0xbe, 0x41, 0x00, 0x00, 0x00, // mov esi, O_WRONLY | O_CREAT
-        0xba, 0xa4, 0x01, 0x00, 0x00, // mov edx, 0644
-        0x6a, 0x02, 0x58, 0x0f, 0x05, // open
-        0x6a, 0x3c, 0x58, 0x31, 0xff, 0x0f, 0x05, // exit(0)
-        0x90, // nothing
-        b'm', b'a', b'd', b'e', 0,
-    ];
-    let (base, header) = (0x40_0000_u64, 64 + 56_u64);
-    let size = header + code.len() as u64;
-    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-    for half in [2_u16, 62] {
-        file.extend(half.to_le_bytes());
-    }
-    file.extend(1_u32.to_le_bytes());
-    for word in [base + header, 64, 0] {
-        file.extend(word.to_le_bytes());
-    }
-    file.extend(0_u32.to_le_bytes());
-    for half in [64_u16, 56, 1, 0, 0, 0] {
-        file.extend(half.to_le_bytes());
-    }
-    for half in [1_u32, 5] {
-        file.extend(half.to_le_bytes());
-    }
-    for word in [0, base, base, size, size, 0x1000] {
-        file.extend(word.to_le_bytes());
-    }
-    file.extend(code);
-    std::fs::write(path, file).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
 #[test]
 fn a_signal_is_told_with_whose_process_gets_it() {
     let ground = Ground::new();
