@@ -5,6 +5,7 @@ mod contacts;
 mod counted;
 mod files;
 mod limits;
+mod namespaces;
 mod others;
 mod server;
 #[path = "examples/fixture/tiny.rs"]

@@ -89,7 +89,7 @@ fn a_contact_elsewhere_bears_on_the_open_world_and_changes_nothing() {
 #[test]
 fn services_of_this_machine_are_suspected_and_ones_own_are_nothing() {
     let suspected = |doing: Doing| {
-        let effects = counted(&[doing.clone()], &[]);
+        let effects = counted(std::slice::from_ref(&doing), &[]);
         let [effect] = effects.as_slice() else { panic!("{doing:?}: {effects:?}") };
         assert_eq!((effect.grade, effect.lens), (Grade::None, "local"), "{doing:?}");
         effect.excuse.unwrap().starts_with("suspected")

@@ -21,6 +21,7 @@ pub(super) enum Flags {
     /// At the beginning of the structure that this one points to.
     Behind(usize),
     /// The call says them by its name.
+    #[cfg(target_arch = "x86_64")]
     Fixed(i32),
 }
 
@@ -85,6 +86,9 @@ const SETXATTRAT: c_long = 463;
 const REMOVEXATTRAT: c_long = 466;
 const FILE_SETATTR: c_long = 469;
 const FCHMODAT2: c_long = 452;
+/// Of aarch64; libc has it for some systems only.
+#[cfg(not(target_arch = "x86_64"))]
+const RENAMEAT: c_long = 38;
 
 /// Calls that wait for an answer if their flags can have an effect.
 pub(super) const OPENAT: (c_long, Call) = (libc::SYS_openat, Open(At(0, 1), Flags::In(2)));
@@ -178,7 +182,7 @@ pub(super) const OLD: &[(c_long, Call)] = &[
     (libc::SYS_futimesat, Times(At(0, 1))),
 ];
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) const OLD: &[(c_long, Call)] = &[(libc::SYS_renameat, Rename { from: At(0, 1), to: At(2, 3), flags: None })];
+pub(super) const OLD: &[(c_long, Call)] = &[(RENAMEAT, Rename { from: At(0, 1), to: At(2, 3), flags: None })];
 
 /// What the call with this number does, if it is one of those that wait.
 pub(super) fn find(number: i64) -> Option<Call> {

@@ -14,6 +14,10 @@ use super::{
     task::Task,
 };
 
+/// The two ways in which a debugger takes hold of a process that it did not start.
+const ATTACH: u64 = 16;
+const SEIZE: u64 = 0x4206;
+
 /// What a call is about to do: nothing that counts, one thing, or with several datagrams more.
 pub(super) fn decode(call: &Notification, task: &Task, family: &Family) -> Vec<Doing> {
     // Another architecture numbers its calls otherwise, and so does another table of this one.
@@ -66,12 +70,12 @@ impl Reading<'_> {
                 one(signal::signal(task, family, &to, self.signal(signal)))
             }
             Call::KillOpen => one(signal::signal(task, family, &To::Open(handle(first)), self.signal(1))),
-            // What does not name another process: to be traced by one's parent.
-            Call::Trace if first == 0 => Vec::new(),
-            Call::Trace => {
+            Call::Trace if matches!(first, ATTACH | SEIZE) => {
                 let traced = receiver(task, family, &To::Thread(handle(second).unsigned_abs()));
                 one(traced.map(|(program, own)| Doing::Traces { program, own }))
             }
+            // What is done to a process that is held already, and being held by one's parent.
+            Call::Trace => Vec::new(),
             Call::System(what) => vec![Doing::ChangesSystem { what }],
             Call::Namespaces => vec![Doing::EntersNamespaces],
             Call::Ring => vec![Doing::SetsUpRing],
@@ -120,6 +124,7 @@ impl Reading<'_> {
         let flags = match flags {
             Flags::In(index) => handle(self.argument(index)),
             Flags::Behind(index) => handle(self.task.word(self.argument(index)).ok_or(Nowhere::Unreadable)?),
+            #[cfg(target_arch = "x86_64")]
             Flags::Fixed(flags) => flags,
         };
         let has = |flag| flags & flag == flag;

@@ -10,7 +10,7 @@ use super::task::{everybody, number};
 /// The server's processes, as far as they were seen in a call, and what they started.
 ///
 /// A process is known by its number and the time of its start: numbers come back.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Family {
     seen: HashMap<u32, u64>,
     /// Numbers that they have among themselves; another than that in a namespace of their own.
@@ -18,6 +18,7 @@ pub(super) struct Family {
 }
 
 /// What the system says about a process.
+#[derive(Clone, Copy)]
 struct Line {
     is_dead: bool,
     parent: u32,
@@ -46,22 +47,28 @@ impl Family {
 
     /// Whether a living process is one of them.
     pub(super) fn has(&self, process: u32) -> bool {
-        let mut at = process;
-        // No chain of parents is longer.
-        for _ in 0..1000 {
-            let Some(line) = line(at) else { return false };
-            if self.seen.get(&at) == Some(&line.start) {
-                return true;
-            }
-            at = line.parent;
-        }
-        false
+        self.descends(process, line)
     }
 
     /// Those that are alive.
     pub(super) fn living(&self) -> Vec<u32> {
-        let is_alive = |process: &u32| line(*process).is_some_and(|line| !line.is_dead);
-        everybody().filter(|process| is_alive(process) && self.has(*process)).collect()
+        let lines: HashMap<u32, Line> = everybody().filter_map(|process| Some((process, line(process)?))).collect();
+        let is_own = |process| self.descends(process, |process| lines.get(&process).copied());
+        let alive = lines.iter().filter(|(process, line)| !line.is_dead && is_own(**process));
+        alive.map(|(process, _)| *process).collect()
+    }
+
+    /// Whether a process or one of those that it descends from was seen.
+    fn descends(&self, mut process: u32, line: impl Fn(u32) -> Option<Line>) -> bool {
+        // No chain of parents is longer.
+        for _ in 0..1000 {
+            let Some(line) = line(process) else { return false };
+            if self.seen.get(&process) == Some(&line.start) {
+                return true;
+            }
+            process = line.parent;
+        }
+        false
     }
 }
 

@@ -19,7 +19,7 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    io::fcntl_dupfd_cloexec,
+    io::{fcntl_dupfd_cloexec, retry_on_intr},
     net::{
         RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
         recvmsg, sendmsg,
@@ -30,7 +30,7 @@ use tempfile::TempDir;
 
 use super::{CONTROL, Listener, MARK, Rings, install};
 
-/// Where a server's listener arrives.
+/// Where the listener of one server arrives.
 #[derive(Debug)]
 pub struct Door {
     socket: UnixListener,
@@ -89,9 +89,10 @@ pub fn enter(socket: &Path, command: &[OsString]) -> io::Error {
 
 fn hand_out(socket: &Path) -> io::Result<()> {
     let stream = UnixStream::connect(socket)?;
-    let control = fcntl_dupfd_cloexec(&stream, CONTROL)?;
+    let unfit = || io::Error::other(format!("file descriptor {CONTROL} is taken, or above the limit of open files"));
+    let control = fcntl_dupfd_cloexec(&stream, CONTROL).map_err(|_| unfit())?;
     if control.as_raw_fd() != CONTROL {
-        return Err(io::Error::other(format!("file descriptor {CONTROL} is taken")));
+        return Err(unfit());
     }
     let listener = install()?;
     send(control.as_fd(), listener.as_fd())
@@ -121,7 +122,7 @@ fn receive(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 fn readable(socket: BorrowedFd<'_>, most: Duration) -> io::Result<()> {
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
-    match poll(&mut [PollFd::new(&socket, PollFlags::IN)], Some(&most))? {
+    match retry_on_intr(|| poll(&mut [PollFd::new(&socket, PollFlags::IN)], Some(&most)))? {
         0 => Err(io::Error::new(io::ErrorKind::TimedOut, "no listener came from the server")),
         _ => Ok(()),
     }

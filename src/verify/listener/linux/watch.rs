@@ -96,7 +96,9 @@ impl Listener {
     /// every program does when it starts, and those that they started.
     #[must_use]
     pub fn processes(&self) -> Vec<u32> {
-        lock(&self.log).family.living()
+        // Looking through all processes takes a while, in which no call should wait.
+        let family = lock(&self.log).family.clone();
+        family.living()
     }
 
     /// Whether no process is left whose calls could be seen.
@@ -145,15 +147,17 @@ fn listen(waiting: &OwnedFd, stop: &OwnedFd, rings: Rings, log: &Mutex<Log>) -> 
             Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::INTR)) => continue,
             received => received?,
         };
-        let mut doings = Vec::new();
         let task = Task::find(call.thread);
-        if let Some(task) = &task {
-            let mut log = lock(log);
-            if !log.family.knows(task.process) {
-                log.family.saw(task.process);
+        let doings = match &task {
+            Some(task) => {
+                let mut log = lock(log);
+                if !log.family.knows(task.process) {
+                    log.family.saw(task.process);
+                }
+                decode(&call, task, &log.family)
             }
-            doings = decode(&call, task, &log.family);
-        }
+            None => vec![Doing::Unseen { why: "a call of a process that the system does not show".into() }],
+        };
         let refused = rings == Rings::Refused && doings.contains(&Doing::SetsUpRing);
         // What was read belongs to that call only if it still waits.
         if sys::still_waits(waiting.as_fd(), call.id) {
