@@ -52,10 +52,10 @@ fn the_log_is_bounded_and_says_what_was_dropped() {
     let heard = Heard::start(
         &ground.path,
         Rings::Allowed,
-        &["sh", "-c", "i=0; while [ $i -lt 20100 ]; do : > f; i=$((i+1)); done"],
+        &["sh", "-c", "i=0; while [ $i -lt 10100 ]; do : > f; i=$((i+1)); done"],
     );
     let (events, _) = heard.ends();
-    assert_eq!(events.len(), 20_001);
+    assert_eq!(events.len(), 10_001);
     let Some(Doing::Unseen { why }) = events.last().map(|event| &event.doing) else { panic!("{:?}", events.last()) };
     assert!(why.contains("more calls"), "{why}");
 }

@@ -109,11 +109,11 @@ pub(super) fn resolve(task: &Task, directory: i32, path: &Path, follow: bool) ->
             opened => opened?,
         };
         let found = look(&parent, name);
-        let target = readlinkat(&parent, name, Vec::new());
-        match target {
-            Ok(target) if follow && found == Kind::Link => path = real.join(OsStr::from_bytes(target.as_bytes())),
-            _ => return Ok(Place { path: real.join(name), kind: found }),
+        if !follow || found != Kind::Link {
+            return Ok(Place { path: real.join(name), kind: found });
         }
+        let target = readlinkat(&parent, name, Vec::new()).map_err(|_| Nowhere::Missing)?;
+        path = real.join(OsStr::from_bytes(target.as_bytes()));
     }
     Err(Nowhere::Missing)
 }

@@ -22,7 +22,7 @@ use super::{
 };
 
 /// What is kept between two times that the log is taken.
-const MOST_EVENTS: usize = 20_000;
+const MOST_EVENTS: usize = 10_000;
 
 /// Sees the calls of a server that can have an effect, in a thread of its own, and lets each go on.
 ///
@@ -72,7 +72,7 @@ impl Listener {
         Ok(Self { log, stop, thread: Some(thread) })
     }
 
-    /// What happened since the last time, in order. If there was more than 20,000, the last of it
+    /// What happened since the last time, in order. If there was more than 10,000, the last of it
     /// says how many more.
     #[must_use]
     pub fn take(&self) -> Vec<Event> {
