@@ -13,6 +13,7 @@ mod effect;
 mod judge;
 pub mod lens;
 mod lint;
+pub mod listener;
 mod observation;
 mod ours;
 pub mod report;

@@ -26,6 +26,8 @@ mod lenses_git;
 mod lenses_network;
 mod lenses_sqlite;
 mod lint;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod listener;
 mod notes;
 mod readme;
 mod repo;
