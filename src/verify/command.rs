@@ -374,7 +374,7 @@ struct Looking {
 
 impl Looking {
     fn new(world: &World, listener: Option<Arc<Listener>>) -> Result<Self, String> {
-        Ok(Self { copy: world.fresh().map_err(|error| error.to_string())?, last: None, listener })
+        Ok(Self { copy: world.fresh().map_err(|error| error.to_string())?.watched(), last: None, listener })
     }
 }
 
