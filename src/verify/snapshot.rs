@@ -23,12 +23,7 @@ use std::{
 
 pub(crate) use compare::compare;
 pub(crate) use kept::{Kept, Original};
-<<<<<<< HEAD
 pub(crate) use state::{Content, Kind, State, read};
-=======
-use state::Content;
-pub(crate) use state::{Kind, State};
->>>>>>> cost
 pub(crate) use tree::{Change, Tree, Trust};
 pub(crate) use watched::{Suspects, Watched};
 

@@ -150,7 +150,7 @@ impl Tree {
     /// Of paths in the order of their components.
     #[cfg(target_os = "linux")]
     pub(crate) fn of(entries: Vec<(PathBuf, State)>) -> Self {
-        Self { entries, repositories: BTreeSet::new() }
+        Self { walked: Arc::new(entries), ..Self::default() }
     }
 
     pub(crate) fn get(&self, path: &Path) -> Option<&State> {
