@@ -15,8 +15,8 @@ use std::{
 
 use rustix::net::{SocketType, sockopt};
 use tokio::{
-    io::unix::AsyncFd,
-    net::TcpListener,
+    io::Interest,
+    net::{TcpListener, UdpSocket},
     runtime::{Builder, Handle},
     sync::{Semaphore, oneshot},
     task,
@@ -207,12 +207,11 @@ async fn accept(listener: std::net::TcpListener, world: Arc<World>) {
 }
 
 async fn datagrams(socket: OwnedFd, port: u16, world: Arc<World>) {
-    let Ok(socket) = AsyncFd::register(socket) else { return };
+    let Ok(socket) = UdpSocket::from_std(socket.into()) else { return };
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let Ok(mut ready) = socket.readable().await else { return };
-        let Ok(taken) = ready.try_io(|socket| sys::receive(socket.as_fd(), &mut buffer)) else { continue };
-        let Ok(datagram) = taken else { continue };
+        let take = || sys::receive(socket.as_fd(), &mut buffer);
+        let Ok(datagram) = socket.async_io(Interest::READABLE, take).await else { continue };
         let to = plain(SocketAddrV6::new(datagram.to, port, 0, 0).into());
         let bytes = buffer.get(..datagram.bytes).unwrap_or_default();
         let answer = (port == 53).then(|| world.resolve(bytes, to)).flatten();
