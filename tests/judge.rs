@@ -1,5 +1,6 @@
 //! The judge: which effects of which steps bear on which hint, and which word is said first.
 
+mod endings;
 pub(crate) mod samples;
 
 use candor::verify::{Definition, Effect, Grade, Level, Observation, Outcome, Phase, Rule, Sight, conduct, judge};

@@ -130,6 +130,9 @@ impl Bench<'_> {
 
     /// Why nothing can be said, if nothing can.
     fn untested(&self, hint: HintName, no_test: bool, no_bearing: bool) -> Option<String> {
+        if !self.sight.changes {
+            return Some(format!("the rung `{}` sees no changes", self.sight.rung));
+        }
         if no_test {
             return Some(self.why_no_test());
         }

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Effect, Grade};
+use super::{Effect, Grade, case::Expect};
 
 /// What one trial saw: one tool, one case, one fresh copy of one world, one server process.
 #[derive(Clone, Debug, Serialize)]
@@ -11,6 +11,8 @@ pub struct Observation {
     pub case: String,
     /// Name of the world.
     pub world: String,
+    /// How the case says that its accepted call must end.
+    pub expect: Expect,
     /// `stdio` or `http`.
     pub transport: &'static str,
     /// `2026-07-28` or `2025-11-25`.

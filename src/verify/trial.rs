@@ -74,6 +74,7 @@ pub async fn run(plan: &Plan<'_>) -> Observation {
         tool: plan.case.tool.clone(),
         case: plan.case.name.clone(),
         world: plan.world.to_owned(),
+        expect: plan.case.expect,
         transport: plan.transport,
         era: plan.era.name(),
         steps: trial.steps,

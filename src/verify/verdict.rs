@@ -140,6 +140,8 @@ pub struct Evidence {
 /// What this run could see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sight {
+    /// Whether changes are seen at all.
+    pub changes: bool,
     /// Whether connections are seen wherever they lead, and not only at a server of the world.
     pub connections: bool,
     /// Which rung of the ladder: `worlds`, `listener`, `box`.

@@ -8,7 +8,7 @@ mod error;
 mod folder;
 
 use std::{
-    fmt,
+    fmt, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -28,6 +28,11 @@ const SCRIPT_TIME: Duration = Duration::from_secs(120);
 pub struct World {
     /// Its name, as reports tell it.
     pub name: String,
+    /// A database in it, relative to its directory, that another process holds a lock on while a
+    /// server is at work.
+    pub locked: Option<PathBuf>,
+    /// Whether the origin that cases call `{listener}` can't be reached.
+    pub offline: bool,
     source: Source,
     original: Mutex<Option<Arc<Original>>>,
 }
@@ -36,6 +41,7 @@ type Build = dyn Fn(&Path) -> Result<(), WorldError> + Send + Sync;
 
 enum Source {
     Directory(PathBuf),
+    Parts(Vec<(PathBuf, PathBuf)>),
     Builder(Box<Build>),
     Script(PathBuf),
 }
@@ -44,6 +50,7 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(path) => f.debug_tuple("Directory").field(path).finish(),
+            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
             Self::Builder(_) => f.write_str("Builder"),
             Self::Script(path) => f.debug_tuple("Script").field(path).finish(),
         }
@@ -73,6 +80,13 @@ impl World {
         Self::new(name, Source::Directory(path.into()))
     }
 
+    /// Files and directories from elsewhere, each under a name of its own. They are only read, at
+    /// the first [`fresh`](Self::fresh). What isn't there is left out. With a database comes its log.
+    pub fn parts(name: impl Into<String>, parts: &[(&str, &str)]) -> Self {
+        let parts = parts.iter().map(|(name, path)| (name.into(), path.into())).collect();
+        Self::new(name, Source::Parts(parts))
+    }
+
     /// What a function lays out in an empty directory.
     pub fn builder(
         name: impl Into<String>,
@@ -88,7 +102,7 @@ impl World {
     }
 
     fn new(name: impl Into<String>, source: Source) -> Self {
-        Self { name: name.into(), source, original: Mutex::new(None) }
+        Self { name: name.into(), locked: None, offline: false, source, original: Mutex::new(None) }
     }
 
     /// A copy of its own. The world is built first if it wasn't yet.
@@ -140,6 +154,11 @@ impl World {
                 copy::is_self_contained(&path)?;
                 copy::tree(&path, folder.path())?;
             }
+            Source::Parts(parts) => {
+                for (name, from) in parts {
+                    part(from, &folder.path().join(name))?;
+                }
+            }
             Source::Builder(build) => build(folder.path())?,
             Source::Script(path) => run(path, folder.path())?,
         }
@@ -162,6 +181,28 @@ fn difference(one: &Tree, two: &Tree) -> Option<PathBuf> {
         _ => true,
     };
     one.changes(two).into_iter().find(is_different).map(|change| change.path.into())
+}
+
+/// Copy a directory, or a file with the logs of a database beside it.
+fn part(from: &Path, to: &Path) -> Result<(), WorldError> {
+    let unreadable = |cause| WorldError::Directory { path: from.into(), cause };
+    if from.is_dir() {
+        let from = from.canonicalize().map_err(unreadable)?;
+        copy::is_self_contained(&from)?;
+        fs::create_dir(to)?;
+        return copy::tree(&from, to);
+    }
+    for log in ["", "-wal", "-journal"] {
+        let beside = |path: &Path| {
+            let mut path = path.as_os_str().to_owned();
+            path.push(log);
+            PathBuf::from(path)
+        };
+        if beside(from).is_file() {
+            fs::copy(beside(from), beside(to)).map_err(unreadable)?;
+        }
+    }
+    Ok(())
 }
 
 fn run(script: &Path, dir: &Path) -> Result<(), WorldError> {

@@ -2,7 +2,7 @@
 
 use candor::{
     hints::{DeclaredTool, read_list},
-    verify::{Definition, Effect, Grade, Observation, Phase, Reply, Sight, Step, Verdict, judge},
+    verify::{Definition, Effect, Grade, Observation, Phase, Reply, Sight, Step, Verdict, case::Expect, judge},
 };
 
 /// A tool with these annotations, which are JSON without the braces.
@@ -72,6 +72,7 @@ pub(crate) fn trial(world: &str, steps: &[Step]) -> Observation {
         tool: "t".into(),
         case: "c".into(),
         world: world.into(),
+        expect: Expect::Any,
         transport: "stdio",
         era: "2026-07-28",
         steps: steps.to_vec(),
@@ -84,8 +85,8 @@ pub(crate) fn twice(world: &str, first: &[Effect], second: &[Effect]) -> Observa
     trial(world, &[step(Phase::Start, &[]), step(Phase::First, first), step(Phase::Second, second)])
 }
 
-pub(crate) const BLIND: Sight = Sight { connections: false, rung: "worlds", blind_to: Vec::new() };
-pub(crate) const SEEING: Sight = Sight { connections: true, rung: "box", blind_to: Vec::new() };
+pub(crate) const BLIND: Sight = Sight { changes: true, connections: false, rung: "worlds", blind_to: Vec::new() };
+pub(crate) const SEEING: Sight = Sight { changes: true, connections: true, rung: "box", blind_to: Vec::new() };
 
 /// The four verdicts on a tool `t`, where connections are seen.
 pub(crate) fn judged(letters: &str, trials: &[Observation]) -> [Verdict; 4] {

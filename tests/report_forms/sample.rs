@@ -7,7 +7,7 @@ use candor::verify::{
 
 use crate::judge::samples::{additive, hints, lossy, step, trial, twice};
 
-const SIGHT: Sight = Sight { connections: false, rung: "worlds", blind_to: Vec::new() };
+const SIGHT: Sight = Sight { changes: true, connections: false, rung: "worlds", blind_to: Vec::new() };
 
 fn server() -> Server {
     Server { name: Some("shop".into()), version: Some("1.2.0".into()), command: "shop-server --stdio".into() }
