@@ -12,6 +12,7 @@ mod state;
 mod stores;
 mod text;
 mod tree;
+mod watched;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -22,8 +23,10 @@ use std::{
 
 pub(crate) use compare::compare;
 pub(crate) use kept::{Kept, Original};
+use state::Content;
 pub(crate) use state::{Kind, State};
 pub(crate) use tree::{Change, Tree, Trust};
+pub(crate) use watched::{Suspects, Watched};
 
 use super::{Effect, WorldCopy, lens};
 
@@ -45,8 +48,11 @@ impl Snapshot {
     pub fn take(copy: &WorldCopy, before: Option<&Self>) -> io::Result<Self> {
         let (root, kept) = (copy.path(), Arc::clone(&copy.kept));
         let before = before.map_or(&copy.start, |before| &before.tree);
-        let tree =
-            Tree::read(root, before, Trust::Stamps, &mut |path, content, bytes| kept.keep(root, path, content, bytes))?;
+        let seen = &mut |path: &Path, content: &Content, bytes| kept.keep(root, path, content, bytes);
+        let tree = copy.with_suspects(|suspects| match suspects {
+            Some(suspects) => before.revisit(root, &suspects.paths, &suspects.whole, seen),
+            None => Tree::read(root, before, Trust::Stamps, seen),
+        })?;
         Ok(Self { root: root.into(), tree, kept })
     }
 

@@ -18,7 +18,7 @@ use std::{
 pub use error::WorldError;
 pub(crate) use folder::Folder;
 
-use super::snapshot::{Kept, Original, State, Tree, Trust};
+use super::snapshot::{Kept, Original, State, Suspects, Tree, Trust, Watched};
 
 /// The longest that a script may take to build its world.
 const SCRIPT_TIME: Duration = Duration::from_secs(120);
@@ -63,6 +63,8 @@ pub struct WorldCopy {
     folder: Folder,
     pub(crate) start: Tree,
     pub(crate) kept: Arc<Kept>,
+    /// None where each look visits every path.
+    watched: Mutex<Option<Watched>>,
 }
 
 impl WorldCopy {
@@ -70,6 +72,23 @@ impl WorldCopy {
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// From now on let looks visit what may have changed alone, where the platform tells what did.
+    /// For a fresh copy that a server will see as it is, and not through an overlay.
+    #[must_use]
+    pub fn watched(self) -> Self {
+        let watched = Watched::begin(self.path(), &self.start);
+        Self { watched: Mutex::new(watched), ..self }
+    }
+
+    /// What may have changed since the beginning; nobody knows any more once events were lost.
+    pub(crate) fn with_suspects<T>(&self, look: impl FnOnce(Option<&Suspects>) -> T) -> T {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.as_mut().is_some_and(|watched| watched.catch_up().is_none()) {
+            *watched = None;
+        }
+        look(watched.as_ref().map(|watched| &watched.suspects))
     }
 }
 
@@ -124,7 +143,7 @@ impl World {
         copy::tree(original.folder.path(), folder.path())?;
         let start = Tree::read(folder.path(), &original.tree, Trust::Sizes, &mut |_, _, _| Ok(()))?;
         let kept = Arc::new(Kept::new(original)?);
-        Ok(WorldCopy { folder, start, kept })
+        Ok(WorldCopy { folder, start, kept, watched: Mutex::new(None) })
     }
 
     /// Make two fresh copies, read them whole and compare both with the original.

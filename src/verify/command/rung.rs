@@ -50,7 +50,7 @@ impl Rung {
 
     /// A fresh copy of a world, under observation.
     pub(super) fn watch(self, world: &World, listener: Option<Arc<Listener>>) -> Result<Box<dyn Watch>, String> {
-        let copy = world.fresh().map_err(|error| error.to_string())?;
+        let copy = world.fresh().map_err(|error| error.to_string())?.watched();
         Ok(match self {
             Self::Worlds => Box::new(Looking { _lock: lock(world, &copy)?, copy, last: None, listener }),
             Self::Remote => Box::new(Nothing(copy)),
