@@ -10,6 +10,7 @@
 //! | [`serve`] | the reference server: gate, grants, confirmation, limits, audit, transports, demo workspace |
 //! | [`hints`] | hints as the wire carries them, read from bytes |
 //! | [`verify`] | worlds, cases, trials, lenses, the judge, reports |
+//! | [`approval`] | what a client should do with hints, and what known clients do |
 //! | [`wire`] | a client that speaks JSON-RPC as bytes, in both eras, over stdio and HTTP |
 //! | [`catalog`] | the inventory as tables and JSON |
 //!
@@ -26,6 +27,7 @@
 //!    watched.
 //! 8. What could not be tested is reported as untested, and never as passed.
 
+pub mod approval;
 pub mod catalog;
 pub mod hints;
 pub mod serve;
