@@ -60,7 +60,7 @@ use believed::Believed;
 pub use hints::Hints;
 pub use impact::impact;
 pub use rule::{Reason, Rule};
-pub use table::{json, table};
+pub use table::{json, markdown, table};
 
 use crate::hints::HintName;
 

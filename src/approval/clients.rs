@@ -19,7 +19,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-pub use silent::IGNORING;
+pub use silent::{IGNORING, Ignoring};
 
 use super::{Context, Decision, Hints, Trust, decide};
 use crate::hints::HintName;

@@ -37,10 +37,8 @@ impl Hints {
     #[must_use]
     pub fn with(&self, name: HintName, value: Hint) -> Self {
         let mut changed = Self { annotations: Annotations::Object, hints: self.hints.clone() };
-        for (hint, slot) in HintName::ALL.into_iter().zip(&mut changed.hints) {
-            if hint == name {
-                *slot = value.clone();
-            }
+        if let Some((_, slot)) = HintName::ALL.into_iter().zip(&mut changed.hints).find(|(hint, _)| *hint == name) {
+            *slot = value;
         }
         changed
     }

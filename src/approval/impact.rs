@@ -13,7 +13,7 @@
 //! assert_eq!(codex.to_string(), "codex-auto runs it without a question");
 //! ```
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Serialize, Serializer};
 
@@ -145,6 +145,35 @@ pub fn impact(declared: &Hints, hint: HintName, truth: bool) -> Vec<Impact> {
         }
     }
     impacts
+}
+
+/// Impacts in a few lines: each consequence once, with its clients.
+///
+/// ```
+/// use candor::{
+///     approval::{Hints, impact::{impact, lines}},
+///     hints::{Hint, HintName},
+/// };
+///
+/// let declared = Hints::default().with(HintName::Idempotent, Hint::Is(true));
+/// let impacts = impact(&declared, HintName::Idempotent, false);
+/// assert_eq!(
+///     lines(&impacts),
+///     ["sends it again when a reply is lost: recommended (trusted server), qwen (trusted server), smg"]
+/// );
+/// ```
+#[must_use]
+pub fn lines(impacts: &[Impact]) -> Vec<String> {
+    let mut consequences: BTreeMap<Consequence, Vec<String>> = BTreeMap::new();
+    for Impact { client, consequence, servers } in impacts {
+        let which = match servers {
+            Servers::Any => "",
+            Servers::Trusted => " (trusted server)",
+            Servers::Untrusted => " (untrusted server)",
+        };
+        consequences.entry(*consequence).or_default().push(format!("{client}{which}"));
+    }
+    consequences.into_iter().map(|(consequence, who)| format!("{}: {}", consequence.text(), who.join(", "))).collect()
 }
 
 fn difference(declared: Conduct, honest: Conduct) -> Vec<Consequence> {

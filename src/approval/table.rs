@@ -1,12 +1,12 @@
 //! The recommendation and the known clients over all hint combinations: `candor tools --decisions`.
 
-use std::fmt::Write;
+use std::{cmp::Ordering, fmt::Write};
 
 use serde_json::{Value, json};
 
 use super::{
     Approval, Context, Decision, Hints, Output, Rule, Trust,
-    clients::{self, Client, Conduct, IGNORING, Prompt, RECOMMENDED},
+    clients::{self, Client, IGNORING, Ignoring, Prompt, RECOMMENDED},
     decide,
     pattern::{combinations, combine, letters, patterns},
 };
@@ -51,9 +51,10 @@ pub fn table() -> String {
     for client in clients::known() {
         text += &portrait(client);
     }
-    let ignoring: Vec<_> = IGNORING.iter().map(|(name, evidence)| format!("{name}, {evidence}")).collect();
-    text += "\nThese use no hints when they decide:\n";
-    wrap(&mut text, "  ", &ignoring.join("; "));
+    text += "\nTHOSE THAT USE NO HINTS WHEN THEY DECIDE\n\n";
+    for Ignoring { name, source, evidence } in IGNORING {
+        wrap(&mut text, "  ", &format!("{name} [{source}; {evidence}]"));
+    }
     text += "\nRULES\n";
     for rule in Rule::ALL {
         let _ = writeln!(text, "\n{}", rule.id());
@@ -83,27 +84,40 @@ pub fn json() -> Value {
     json!({"decisions": decisions, "rules": rules, "clients": clients::known().collect::<Vec<_>>()})
 }
 
+/// The rules as a table for the README.
+#[must_use]
+pub fn markdown() -> String {
+    let rows = Rule::ALL.iter().map(|rule| format!("| `{}` | {} |\n", rule.id(), rule.text()));
+    ["| rule | |\n|---|---|\n".to_owned()].into_iter().chain(rows).collect()
+}
+
 fn approval(hints: &Hints, trust: Trust) -> Approval {
     decide(hints, Context { trust, ..Context::default() })
 }
 
 /// Clients whose question depends on hints; those that always ask alike stand together.
 fn groups() -> Vec<Vec<&'static Client>> {
-    let answers = |client: &Client, trusted| -> Vec<Option<Prompt>> {
-        combinations().iter().map(|hints| client.conduct(hints, trusted).and_then(|conduct| conduct.prompt)).collect()
-    };
-    let mut groups: Vec<([Vec<Option<Prompt>>; 2], Vec<&Client>)> = Vec::new();
+    let mut groups: Vec<Vec<&Client>> = Vec::new();
     for client in clients::known() {
-        let both = [true, false].map(|trusted| answers(client, trusted));
+        let both = answers(client);
         if both.iter().all(|answers| answers.iter().all(|answer| Some(answer) == answers.first())) {
             continue;
         }
-        match groups.iter_mut().find(|(known, _)| *known == both) {
-            Some((_, group)) => group.push(client),
-            None => groups.push((both, vec![client])),
+        match groups.iter_mut().find(|group| group.first().is_some_and(|other| answers(other) == both)) {
+            Some(group) => group.push(client),
+            None => groups.push(vec![client]),
         }
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    groups
+}
+
+/// What it does before a call of a trusted and of an untrusted server, over all combinations.
+fn answers(client: &Client) -> [Vec<Option<Prompt>>; 2] {
+    [true, false].map(|trusted| combinations().iter().map(|hints| prompt(client, hints, trusted)).collect())
+}
+
+fn prompt(client: &Client, hints: &Hints, trusted: bool) -> Option<Prompt> {
+    client.conduct(hints, trusted).and_then(|conduct| conduct.prompt)
 }
 
 fn row(hints: &Hints, groups: &[Vec<&Client>]) -> String {
@@ -122,9 +136,9 @@ fn row(hints: &Hints, groups: &[Vec<&Client>]) -> String {
         yes(trusted.parallel),
         word(untrusted.decision),
     );
-    let recommended = RECOMMENDED.conduct(hints, true).and_then(|conduct| conduct.prompt);
+    let recommended = prompt(&RECOMMENDED, hints, true);
     for client in groups.iter().filter_map(|group| group.first()) {
-        let prompt = client.conduct(hints, true).and_then(|conduct| conduct.prompt);
+        let prompt = prompt(client, hints, true);
         let letter = match prompt {
             Some(Prompt::Run) => 'r',
             Some(Prompt::Guess) => 'g',
@@ -152,35 +166,51 @@ fn portrait(client: &Client) -> String {
     let mut text = format!("\n{}\n", client.id);
     wrap(&mut text, "  ", &format!("{}. {}", client.name, client.rule));
     wrap(&mut text, "  ", &format!("[{}; {}; {}, {}]", client.version, client.source, client.evidence, client.date));
-    let aspects: [(&str, fn(Conduct) -> Option<u8>); 3] = [
-        ("question", |conduct| conduct.prompt.map(|prompt| prompt as u8)),
-        ("parallel", |conduct| conduct.parallel.map(|runs| u8::from(!runs))),
-        ("replay", |conduct| conduct.replay.map(|replays| u8::from(!replays))),
-    ];
-    for (aspect, strictness) in aspects {
+    for aspect in Aspect::ALL {
         for (server, trusted) in [("trusted", true), ("untrusted", false)] {
-            let differing = |word: &'static str, wanted: std::cmp::Ordering| {
-                let set: Vec<String> = combinations()
-                    .iter()
-                    .filter(|hints| {
-                        let [theirs, ours] =
-                            [client, &RECOMMENDED].map(|one| one.conduct(hints, trusted).and_then(strictness));
-                        theirs.zip(ours).is_some_and(|(theirs, ours)| theirs.cmp(&ours) == wanted)
-                    })
-                    .map(letters)
-                    .collect();
-                (word, patterns(&set))
-            };
-            for (word, patterns) in
-                [differing("laxer", std::cmp::Ordering::Less), differing("stricter", std::cmp::Ordering::Greater)]
-            {
-                if !patterns.is_empty() {
-                    wrap(&mut text, &format!("  {aspect:<9}{server:<10}{word:<9}"), &patterns.join(" "));
+            for (word, ordering) in [("laxer", Ordering::Less), ("stricter", Ordering::Greater)] {
+                let differs = |hints: &Hints| aspect.compare(client, hints, trusted) == Some(ordering);
+                let set: Vec<String> = combinations().iter().filter(|hints| differs(hints)).map(letters).collect();
+                if !set.is_empty() {
+                    wrap(&mut text, &format!("  {:<9}{server:<10}{word:<9}", aspect.word()), &patterns(&set).join(" "));
                 }
             }
         }
     }
     text
+}
+
+/// In what a client may differ.
+#[derive(Clone, Copy)]
+enum Aspect {
+    Question,
+    Parallel,
+    Replay,
+}
+
+impl Aspect {
+    const ALL: [Self; 3] = [Self::Question, Self::Parallel, Self::Replay];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Parallel => "parallel",
+            Self::Replay => "replay",
+        }
+    }
+
+    /// How strict the client is beside the recommendation; none if it isn't known.
+    fn compare(self, client: &Client, hints: &Hints, trusted: bool) -> Option<Ordering> {
+        let strictness = |client: &Client| {
+            let conduct = client.conduct(hints, trusted)?;
+            match self {
+                Self::Question => conduct.prompt.map(|prompt| prompt as u8),
+                Self::Parallel => conduct.parallel.map(|allowed| u8::from(!allowed)),
+                Self::Replay => conduct.replay.map(|allowed| u8::from(!allowed)),
+            }
+        };
+        Some(strictness(client)?.cmp(&strictness(&RECOMMENDED)?))
+    }
 }
 
 /// Write words behind a beginning, in lines of the width, the later ones indented as far.

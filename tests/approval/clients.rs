@@ -99,7 +99,8 @@ fn the_other_rules_come_out_as_written() {
         ("claude-cowork", "T - - -", Run),
         ("claude-cowork", "F - - -", Guess),
         ("cursor-reads", "T - - -", Run),
-        ("cursor-reads", "- - - -", Ask),
+        ("cursor-reads", "T T - -", Refuse),
+        ("cursor-reads", "- - - -", Refuse),
         ("hermes", "F T F T", Run),
         ("aws-proxy-read-only", "T - - -", Run),
         ("aws-proxy-read-only", "F F T F", Refuse),
@@ -186,5 +187,5 @@ fn every_rule_has_its_own_id_a_source_and_a_date() {
         // Nothing at all known belongs among those that ignore hints.
         assert_ne!(client.conduct(&vector("T F T F"), true), Some(Conduct::default()), "{}", client.id);
     }
-    assert!(IGNORING.iter().any(|(name, _)| *name == "Cline"));
+    assert!(IGNORING.iter().any(|product| product.name == "Cline"));
 }

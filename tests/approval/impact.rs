@@ -3,7 +3,12 @@
 use candor::{
     approval::{
         Hints,
-        impact::{Consequence, Impact, Servers, impact},
+        impact::{
+            Consequence::{self, Admitted, Asked, Parallel, Refused, Replayed, Unasked, Unreviewed},
+            Impact,
+            Servers::{self, Any, Trusted, Untrusted},
+            impact,
+        },
     },
     hints::{Hint, HintName},
 };
@@ -19,8 +24,6 @@ fn of<'a>(impacts: &'a [Impact], client: &'a str) -> Vec<(Consequence, Servers)>
 #[test]
 fn a_writer_called_read_only_is_run_unasked_in_parallel_and_again() {
     let impacts = impact(&hints(&[(HintName::ReadOnly, true)]), HintName::ReadOnly, false);
-    use Consequence::{Admitted, Parallel, Replayed, Unasked};
-    use Servers::{Any, Trusted, Untrusted};
     assert_eq!(of(&impacts, "codex-auto"), [(Unasked, Any), (Parallel, Any)]);
     assert_eq!(of(&impacts, "codex-prompt"), [(Parallel, Any)]);
     assert_eq!(of(&impacts, "codex-approve"), [(Parallel, Any)]);
@@ -52,9 +55,9 @@ fn a_duplicate_called_idempotent_is_sent_again_by_those_that_replay() {
 fn an_open_tool_called_closed_is_unreviewed_and_unasked() {
     let declared = hints(&[(HintName::Destructive, false), (HintName::OpenWorld, false)]);
     let impacts = impact(&declared, HintName::OpenWorld, true);
-    assert_eq!(of(&impacts, "vscode"), [(Consequence::Unreviewed, Servers::Any)]);
-    assert_eq!(of(&impacts, "codex-auto"), [(Consequence::Unasked, Servers::Any)]);
-    assert_eq!(of(&impacts, "toolhive-safe"), [(Consequence::Unasked, Servers::Any)]);
+    assert_eq!(of(&impacts, "vscode"), [(Unreviewed, Any)]);
+    assert_eq!(of(&impacts, "codex-auto"), [(Unasked, Any)]);
+    assert_eq!(of(&impacts, "toolhive-safe"), [(Unasked, Any)]);
     assert!(impacts.iter().all(|impact| impact.consequence.is_harmful()));
 }
 
@@ -62,8 +65,8 @@ fn an_open_tool_called_closed_is_unreviewed_and_unasked() {
 fn an_overstated_hint_is_a_nuisance_and_no_harm() {
     let impacts = impact(&hints(&[(HintName::ReadOnly, false)]), HintName::ReadOnly, true);
     assert!(impacts.iter().all(|impact| !impact.consequence.is_harmful()), "{impacts:?}");
-    assert_eq!(of(&impacts, "vscode"), [(Consequence::Asked, Servers::Any)]);
-    assert_eq!(of(&impacts, "copilot-review"), [(Consequence::Refused, Servers::Any)]);
+    assert_eq!(of(&impacts, "vscode"), [(Asked, Any)]);
+    assert_eq!(of(&impacts, "copilot-review"), [(Refused, Any)]);
 }
 
 #[test]

@@ -7,10 +7,11 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "claude-code-plan",
         name: "Claude Code, plan mode",
         version: "2.1.287 to 2.1.293",
-        rule: "Asks unless read-only. Parallel if read-only.",
+        rule: "What isn't read-only is asked about, even if a rule of the user's allows it; read-only tools go on to the \
+               ordinary rules. Parallel if read-only.",
         source: SURVEY,
-        date: "2026-11",
-        evidence: Evidence::Reported,
+        date: "2026-10",
+        evidence: Evidence::Quoted,
         rules: |hints, _| Conduct {
             parallel: Some(reads_only(hints)),
             ..Conduct::prompt(ask_unless(reads_only(hints)))
@@ -22,8 +23,8 @@ pub(super) const CLIENTS: &[Client] = &[
         version: "2.1.287 to 2.1.293",
         rule: "The user's permission rules decide, not the hints. Parallel if read-only.",
         source: "anthropics/claude-code#12368; the AuthGap survey, on the program itself",
-        date: "2026-11",
-        evidence: Evidence::Reported,
+        date: "2026-10",
+        evidence: Evidence::Quoted,
         rules: |hints, _| Conduct { parallel: Some(reads_only(hints)), ..Conduct::UNKNOWN },
     },
     Client {

@@ -3,7 +3,7 @@
 use super::{Client, Conduct, Evidence, Prompt, ask_unless, destructive, reads_only, refuse_unless};
 use crate::approval::Hints;
 
-const SOURCE: &str = "docker/docker-agent, LabelForHints, applyMode";
+const SOURCE: &str = "docker/cagent, pkg/safety/safety.go, pkg/runtime/toolexec/permissions.go";
 const VERSION: &str = "5517a597";
 
 fn safe(hints: &Hints) -> bool {

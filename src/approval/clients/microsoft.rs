@@ -1,8 +1,6 @@
 //! VS Code and the Copilots.
 
-use super::{
-    Client, Conduct, Evidence, SECOND_HAND, SURVEY, ask_unless, ask_unless_read_only, reads_only, refuse_unless,
-};
+use super::{Client, Conduct, Evidence, SECOND_HAND, ask_unless, ask_unless_read_only, reads_only, refuse_unless};
 use crate::hints::HintName;
 
 pub(super) const CLIENTS: &[Client] = &[
@@ -25,10 +23,11 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "copilot-cli",
         name: "GitHub Copilot CLI",
         version: "1.0.63",
-        rule: "After the user's deny rules: read-only runs, the rest is asked about.",
-        source: SURVEY,
-        date: "2026-11",
-        evidence: Evidence::Reported,
+        rule: "After the user's deny rules: read-only runs, the rest is asked about. The vendor's page says that \
+               read-only is asked about too. Of later versions it is not known.",
+        source: "npm @github/copilot, app.js, the permission service",
+        date: "2026-10",
+        evidence: Evidence::Quoted,
         rules: ask_unless_read_only,
     },
     Client {

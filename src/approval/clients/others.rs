@@ -1,7 +1,7 @@
 //! n8n, Cursor, Hermes, smg.
 
 use super::{
-    Client, Conduct, Evidence, Prompt, SECOND_HAND, SURVEY, ask_unless, ask_unless_read_only, destructive, reads_only,
+    Client, Conduct, Evidence, Prompt, SECOND_HAND, SURVEY, ask_unless, destructive, reads_only, refuse_unless,
 };
 use crate::hints::HintName;
 
@@ -12,7 +12,7 @@ pub(super) const CLIENTS: &[Client] = &[
         version: "bae76563",
         rule: "Not read-only or destructive is asked about; else read-only runs; where neither is said, words in the \
                name decide, and an unknown name is asked about.",
-        source: "n8n-io/n8n, classifyMcpTool",
+        source: "n8n-io/n8n, mcp-tool-permissions.ts (classifyMcpTool)",
         date: "2026-10",
         evidence: Evidence::Quoted,
         rules: |hints, _| {
@@ -26,12 +26,13 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "cursor-reads",
         name: "Cursor, the administrator's allow-list in mode `reads`",
-        version: "3.23",
-        rule: "Read-only runs, the rest is asked about. A key of its own, `cursor/requiresConfirmation`, asks too.",
+        version: "3.23.12",
+        rule: "Read-only and not destructive runs, the rest is disabled. A key of its own, \
+               `cursor/requiresConfirmation`, asks.",
         source: SURVEY,
-        date: "2026-11",
-        evidence: Evidence::Reported,
-        rules: ask_unless_read_only,
+        date: "2026-10",
+        evidence: Evidence::Quoted,
+        rules: |hints, _| Conduct::prompt(refuse_unless(reads_only(hints) && !destructive(hints))),
     },
     Client {
         id: "hermes",
