@@ -152,7 +152,8 @@ pub struct Approval {
     pub reasons: Vec<Reason>,
 }
 
-/// Decide about one call. Read it from the top: what comes first beats what comes later.
+/// Decide about one call. Of the rules that apply the strictest wins, and a user's permission ends the
+/// list: read it from the top.
 ///
 /// Nothing makes it laxer by being more alarming: in each hint, in trust, in the user's rule and in
 /// the history alike (the tests walk through all of them).

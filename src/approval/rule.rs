@@ -24,7 +24,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The rules, in the order in which [`super::decide`] asks.
+/// The rules, in the order in which [`super::decide`] asks. Of those that apply the strictest wins; a
+/// user's permission keeps those after it from being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// A user's deny beats everything.
@@ -126,7 +127,7 @@ impl Rule {
             }
             Self::Alarm => "A tool that says it is destructive is asked about with a warning, whoever says so.",
             Self::MayLeak => "After private data was read, a call that may reach the open world is asked about.",
-            Self::ReadsOnly => "What a trusted server calls read-only, and nothing calls destructive, runs.",
+            Self::ReadsOnly => "What a trusted server calls read-only and not destructive too runs.",
             Self::AddsOnly => {
                 "What a trusted server calls neither destructive nor open-world runs: nothing is lost and nothing goes \
                  out."
@@ -136,11 +137,10 @@ impl Rule {
             Self::NobodyToAsk => "What would be asked is refused where nobody can answer.",
             Self::Repeat => {
                 "After a lost reply, a call is sent again only if a trusted server calls it read-only or idempotent, \
-                 and nothing says it is not idempotent."
+                 and doesn't say that it is not idempotent."
             }
             Self::Parallel => {
-                "A call runs beside others only if a trusted server calls it read-only, and nothing calls it \
-                 destructive."
+                "A call runs beside others only if a trusted server calls it read-only and not destructive too."
             }
             Self::Outside => "Output is untrusted content, unless a trusted server says that its world is closed.",
         }

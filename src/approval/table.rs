@@ -81,7 +81,12 @@ pub fn json() -> Value {
         .collect();
     let rules: Vec<Value> =
         Rule::ALL.iter().map(|rule| json!({"id": rule, "text": rule.text(), "source": rule.source()})).collect();
-    json!({"decisions": decisions, "rules": rules, "clients": clients::known().collect::<Vec<_>>()})
+    json!({
+        "hints": "readOnlyHint, destructiveHint, idempotentHint, openWorldHint: T true, F false, - absent or null, ! else",
+        "decisions": decisions,
+        "rules": rules,
+        "clients": clients::known().collect::<Vec<_>>(),
+    })
 }
 
 /// The rules as a table for the README.
