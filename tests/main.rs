@@ -35,6 +35,7 @@ mod stdio;
 mod support;
 mod synthesis;
 mod trial;
+mod twins;
 mod verify;
 mod web;
 mod wire;
