@@ -36,6 +36,7 @@ mod stdio;
 mod support;
 mod synthesis;
 mod trial;
+mod twins;
 mod verify;
 mod web;
 mod wire;
