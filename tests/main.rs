@@ -8,6 +8,7 @@
 )]
 
 mod annotations;
+mod approval;
 mod arguments;
 mod audit;
 mod case_files;
@@ -37,6 +38,7 @@ mod stdio;
 mod support;
 mod synthesis;
 mod trial;
+mod twins;
 mod verify;
 mod web;
 mod wire;

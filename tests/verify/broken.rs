@@ -14,29 +14,30 @@ const NO_OBJECT: &str = r#"{"type":"array"}"#;
 #[test]
 fn a_bad_server_ends_the_run_with_what_it_did() {
     let dir = world();
-    let many = ["t"; 9].map(|tool| (tool, "", "{}"));
-    let many = list(&many);
+    let many = list(&["a", "b", "c", "d", "e", "f", "g", "h", "i"].map(|tool| (tool, "", "{}")));
+    let twice = list(&["a", "a"].map(|tool| (tool, "", "{}")));
     for (differences, expected) in [
         (
             "started() { echo 'no licence' >&2; exit 3; }",
             "exit status: 3 before it answered `initialize`; its last words: no licence",
         ),
-        ("started() { exec sleep 1000; }", "did not answer `initialize` within 1 s"),
+        ("started() { exec sleep 1000; }", "did not answer `initialize` within 3 s"),
         ("started() { echo hello; }", "the server sent `hello`, which is no JSON-RPC message"),
         ("started() { head -c 300000 /dev/zero; }", "a message of more than 200000 bytes"),
         ("list() { exit 5; }", "exit status: 5 before it answered `tools/list`"),
-        ("list() { :; }", "did not answer `tools/list` within 1 s"),
+        ("list() { :; }", "did not answer `tools/list` within 3 s"),
         ("list() { result 7; }", "`tools/list`"),
         ("list() { result '{\"tools\":[7]}'; }", "expected an object"),
         ("list() { result '{\"tools\":[],\"nextCursor\":\"again\"}'; }", "`tools/list` does not end"),
         (&many, "lists more than 8 tools"),
+        (&twice, "`tools/list` names `a` twice"),
         ("list() { result '{\"tools\":[]}'; }", "the server has no tools"),
         ("call() { exit 6; }", "`act`: First: the server ended with exit status: 6"),
-        ("call() { :; }", "`act`: First: the server did not answer `tools/call` within 1 s"),
+        ("call() { :; }", "`act`: First: the server did not answer `tools/call` within 3 s"),
         ("call() { echo garbage; }", "`act`: First: the server sent `garbage`"),
         ("n=0; list() { n=$((n+1)); [ -e $W/second ] || exit 7; }", "exit status: 7"),
     ] {
-        let limits = ["--start-seconds=1", "--answer-seconds=1", "--answer-bytes=200000", "--most-tools=8"];
+        let limits = ["--start-seconds=3", "--answer-seconds=3", "--answer-bytes=200000", "--most-tools=8"];
         let told = verify_small(differences, &[&["--world", dir.path().to_str().unwrap()], &limits[..]].concat());
         assert_eq!(told.status, Some(2), "{differences}: {told:?}");
         assert!(told.errors.contains(expected), "{differences}: {}", told.errors);

@@ -115,10 +115,14 @@ impl Tree {
             let Walk { entries, repositories, .. } = walk;
             if whole.contains(path) || (was_directory && !is_directory) {
                 now.repositories.retain(|dir| !dir.starts_with(path));
-                self.below(path).for_each(|(path, _)| now.set(path, None));
+                for (path, _) in self.below(path) {
+                    now.set(path, None);
+                }
             }
             now.set(path, state);
-            entries.into_iter().for_each(|(path, state)| now.set(&path, Some(state)));
+            for (path, state) in entries {
+                now.set(&path, Some(state));
+            }
             now.repositories.extend(repositories);
         }
         let parts = paths.iter().filter(|path| REPOSITORY.iter().any(|name| path.file_name() == Some(name.as_ref())));
