@@ -1,5 +1,6 @@
 //! `candor verify`: from options to a report.
 
+mod boxed;
 mod cases;
 mod explore;
 mod options;
@@ -22,7 +23,7 @@ pub use options::Options;
 pub use rung::sight;
 
 use super::{
-    Finding, Observation, World,
+    Finding, Observation, Sight, World,
     report::{self, Report, Server},
     synthesis::Inventory,
 };
@@ -59,6 +60,8 @@ pub fn verify(options: &Options) -> Result<u8, Failure> {
 pub struct Run {
     /// What it calls itself.
     pub server: Server,
+    /// What was seen, and what could not be.
+    pub sight: Sight,
     /// Its tools.
     pub tools: Vec<DeclaredTool>,
     /// The trials.
@@ -83,8 +86,8 @@ impl Options {
             print(&super::case::suggest(&tools, &Inventory::of(copy.path())?))?;
             return Ok(0);
         }
-        let Run { server, tools, observations, uncalled, beside } = self.observe().await?;
-        let (sight, seconds) = (self.rung().sight(), began.elapsed().as_secs_f64());
+        let Run { server, sight, tools, observations, uncalled, beside } = self.observe().await?;
+        let seconds = began.elapsed().as_secs_f64();
         let mut report = Report::new(server, sight, self.definition, tools, observations, uncalled, seconds);
         report.findings.extend(beside);
         self.deliver(&report)?;
@@ -101,7 +104,8 @@ impl Options {
     /// If the server can't be started or listed.
     pub async fn list(&self) -> Result<(Server, Vec<DeclaredTool>), Failure> {
         let tokens = tempfile::tempdir()?;
-        let (server, tools, _) = self.introduce(self.roads(&tokens)?, plain(&self.worlds()?)?).await?;
+        let roads = self.roads(&tokens, self.climb()?.rung)?;
+        let (server, tools, _) = self.introduce(roads, plain(&self.worlds()?)?).await?;
         Ok((server, tools))
     }
 
@@ -112,7 +116,8 @@ impl Options {
     /// Whatever keeps the trials from starting.
     pub async fn observe(&self) -> Result<Run, Failure> {
         let tokens = tempfile::tempdir()?;
-        let roads = self.roads(&tokens)?;
+        let standing = self.climb()?;
+        let roads = self.roads(&tokens, standing.rung)?;
         let worlds = self.worlds()?;
         let (worlds, mut beside) = if self.lint { (worlds, Vec::new()) } else { self.usable(worlds).await? };
         let (server, tools, roads) = self.introduce(roads, plain(&worlds)?).await?;
@@ -121,7 +126,7 @@ impl Options {
         }
         let (cases, uncalled) = self.cases(&tools, &worlds, &roads).await?;
         let observations = self.trials(&cases, &worlds, &roads).await;
-        Ok(Run { server, tools, observations, uncalled, beside })
+        Ok(Run { server, sight: standing.sight(), tools, observations, uncalled, beside })
     }
 
     fn deliver(&self, report: &Report) -> Result<(), Failure> {

@@ -17,6 +17,8 @@ pub struct Observation {
     pub transport: &'static str,
     /// `2026-07-28` or `2025-11-25`.
     pub era: &'static str,
+    /// Whether connections were seen wherever they led.
+    pub sees_connections: bool,
     /// What was done, in order, with what changed from its beginning to its end.
     pub steps: Vec<Step>,
     /// Why the trial ended early, if it did.

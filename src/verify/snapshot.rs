@@ -45,6 +45,12 @@ impl Snapshot {
     ///
     /// If a directory cannot be listed, or what changed cannot be kept; names the place.
     pub fn take(copy: &WorldCopy, before: Option<&Self>) -> io::Result<Self> {
+        Self::take_again(copy, before, &[])
+    }
+
+    /// The same, and read these files in any case: some process may write to them through memory,
+    /// which nobody tells of.
+    pub(crate) fn take_again(copy: &WorldCopy, before: Option<&Self>, written: &[PathBuf]) -> io::Result<Self> {
         let (root, kept) = (copy.path(), Arc::clone(&copy.kept));
         let before = before.map_or(&copy.start, |before| &before.tree);
         let seen = &mut |path: &Path, content: &Content, bytes| kept.keep(root, path, content, bytes);
@@ -52,6 +58,7 @@ impl Snapshot {
             Some(suspects) => before.revisit(root, &suspects.paths, &suspects.whole, seen),
             None => Tree::read(root, before, Trust::Stamps, seen),
         })?;
+        let tree = tree.reread(root, written, seen)?;
         Ok(Self { root: root.into(), tree, kept })
     }
 

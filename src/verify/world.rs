@@ -33,6 +33,8 @@ pub struct World {
     pub locked: Option<PathBuf>,
     /// Whether the origin that cases call `{listener}` can't be reached.
     pub offline: bool,
+    /// Where a box shows it, if not where the copy is: the directory that it is a copy of.
+    pub shown_at: Option<PathBuf>,
     source: Source,
     original: Mutex<Option<Arc<Original>>>,
 }
@@ -121,7 +123,7 @@ impl World {
     }
 
     fn new(name: impl Into<String>, source: Source) -> Self {
-        Self { name: name.into(), locked: None, offline: false, source, original: Mutex::new(None) }
+        Self { name: name.into(), locked: None, offline: false, shown_at: None, source, original: Mutex::new(None) }
     }
 
     /// A copy of its own. The world is built first if it wasn't yet.

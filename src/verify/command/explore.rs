@@ -4,13 +4,14 @@
 
 use serde_json::Value;
 
-use super::{Failure, NOBODY, Options, roads::Road};
+use super::{Failure, NOBODY, Options, roads::Road, rung};
 use crate::{
     hints::DeclaredTool,
     verify::{
         Case, Grade, Reply, Watch, World,
         case::Places,
         lens::network::Listener,
+        sandbox::Allowed,
         synthesis::{self, Inventory},
     },
     wire::{Answer, Connection, Question, WireError},
@@ -40,7 +41,9 @@ impl Options {
     ) -> Result<(Vec<Case>, Vec<(String, String)>), Failure> {
         let inventory = Inventory::of(world.fresh()?.path())?;
         let listener = if world.offline { None } else { Some(Listener::start()?) };
-        let origin = listener.as_ref().map_or_else(|| NOBODY.to_owned(), Listener::origin);
+        let way = listener.as_ref().map(|listener| road.rung.way_to(listener));
+        let (origin, mut allow) = way.unwrap_or_else(|| (NOBODY.to_owned(), Vec::new()));
+        allow.extend(self.allow.iter().cloned());
         let (mut cases, mut uncalled, mut known) = (Vec::new(), Vec::new(), Vec::new());
         let mut scene = None;
         for tool in synthesis::order(tools).into_iter().filter_map(|at| tools.get(at)) {
@@ -55,7 +58,7 @@ impl Options {
             for case in made.iter().take(TRIES) {
                 let mut at_work = match scene.take() {
                     Some(scene) => scene,
-                    None => self.enter(world, road, &origin).await?,
+                    None => self.enter(world, road, &origin, &allow).await?,
                 };
                 let place = at_work.watch.path().to_string_lossy().into_owned();
                 let arguments = case.arguments_at(&Places { world: &place, listener: &origin });
@@ -88,9 +91,9 @@ impl Options {
         Ok((cases, uncalled))
     }
 
-    async fn enter(&self, world: &World, road: &Road, origin: &str) -> Result<Scene, Failure> {
-        let mut watch = self.rung().watch(world, None)?;
-        let target = self.rung().target(road, watch.path(), origin);
+    async fn enter(&self, world: &World, road: &Road, origin: &str, allow: &[Allowed]) -> Result<Scene, Failure> {
+        let mut watch = road.rung.watch(world, None, allow.to_vec())?;
+        let target = watch.seen(rung::target(road, watch.path(), origin))?;
         let connection = Connection::open(&target, road.era, &self.limits()).await?;
         watch.look()?;
         Ok(Scene { connection, watch })

@@ -4,8 +4,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use super::{rung::Rung, served::Served};
-use crate::{verify::Definition, wire::Limits};
+use super::{rung::Asked, served::Served};
+use crate::{
+    verify::{Definition, sandbox::Allowed},
+    wire::Limits,
+};
 
 /// The options of `candor verify`.
 #[derive(Args, Clone, Debug)]
@@ -37,9 +40,14 @@ pub struct Options {
     #[arg(long, value_name = "NAME", default_value = "mcp", value_parser = definition)]
     pub(super) definition: Definition,
 
-    /// How much of the server to see: worlds
-    #[arg(long, value_name = "box|listener|worlds", default_value = "worlds", conflicts_with = "url")]
-    pub(super) rung: Rung,
+    /// How much of the server to see; the most that this system allows, if not said: in a box, by the
+    /// listener of its system calls alone, or by what changes in copies of its world
+    #[arg(long, value_name = "box|listener|worlds", conflicts_with = "url")]
+    pub(super) rung: Option<Asked>,
+
+    /// Let a server in a box reach a host, for real or at another address
+    #[arg(long = "allow-network", value_name = "HOST[:PORT][=ADDRESS:PORT]", conflicts_with_all = ["url", "unboxed"])]
+    pub(super) allow: Vec<Allowed>,
 
     /// Call the tools of a server of yours without a box around it: it can reach whatever you can
     #[arg(long)]
@@ -106,10 +114,6 @@ impl Options {
     /// Whether it is our own server that is run.
     pub(super) fn is_ours(&self) -> bool {
         self.command.is_empty() && self.url.is_none()
-    }
-
-    pub(super) fn rung(&self) -> Rung {
-        if self.url.is_some() { Rung::Remote } else { self.rung }
     }
 
     pub(super) fn limits(&self) -> Limits {

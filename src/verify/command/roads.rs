@@ -4,7 +4,10 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::{Failure, NOBODY, Options};
+use super::{
+    Failure, NOBODY, Options,
+    rung::{self, Rung},
+};
 use crate::{
     hints::DeclaredTool,
     serve::{Grant, tokens::New},
@@ -18,30 +21,27 @@ pub(super) struct Road {
     pub(super) transport: &'static str,
     pub(super) era: Era,
     pub(super) target: Target,
+    /// How much is seen on it.
+    pub(super) rung: Rung,
 }
 
 impl Options {
     /// The ways to try. A server of somebody else speaks one era or the other; ours speaks both.
-    pub(super) fn roads(&self, tokens: &TempDir) -> Result<Vec<Road>, Failure> {
+    pub(super) fn roads(&self, tokens: &TempDir, rung: Rung) -> Result<Vec<Road>, Failure> {
         let both = |transport, target: Target| {
-            let road = |era| Road { transport, era, target: target.clone() };
+            let road = |era| Road { transport, era, target: target.clone(), rung };
             Ok([Era::Legacy, Era::Modern].map(road).to_vec())
         };
         if let Some(url) = &self.url {
             return both("http", Target::Http { url: url.clone(), headers: self.header.clone() });
         }
         if self.command.is_empty() {
-            return self.ours(tokens);
-        }
-        if !self.unboxed && !self.lint && !self.suggest {
-            return Err("the server would run without a box and could reach whatever you can; add --unboxed if you \
-                        trust it with that, or --lint to call nothing"
-                .into());
+            return self.ours(tokens, rung);
         }
         both("stdio", Target::Stdio { command: self.command.clone(), env: Vec::new(), dir: None })
     }
 
-    fn ours(&self, tokens: &TempDir) -> Result<Vec<Road>, Failure> {
+    fn ours(&self, tokens: &TempDir, rung: Rung) -> Result<Vec<Road>, Failure> {
         let candor = std::env::current_exe()?.to_string_lossy().into_owned();
         let grant = self.served.value("--grant").unwrap_or("all");
         let file = tokens.path().join("tokens.toml");
@@ -51,9 +51,11 @@ impl Options {
         let mut words = if self.served.names_resources() { Vec::new() } else { ours::demo() };
         words.extend(self.served.words());
         let stdio = ours::on_stdio(&candor, &words, grant);
-        let stdio = |era| Road { transport: "stdio", era, target: stdio.clone() };
+        let stdio = |era| Road { transport: "stdio", era, target: stdio.clone(), rung };
         let target = ours::on_http(&candor, &words, &file, &format!("candor_{secret}"));
-        let mut roads = vec![stdio(Era::Modern), Road { transport: "http", era: Era::Modern, target }];
+        // A client outside reaches no server that listens in a box.
+        let rung = if matches!(rung, Rung::Box { .. } | Rung::Listener) { Rung::Worlds } else { rung };
+        let mut roads = vec![stdio(Era::Modern), Road { transport: "http", era: Era::Modern, target, rung }];
         if !self.served.has("--modern-only") {
             roads.push(stdio(Era::Legacy));
         }
@@ -67,16 +69,25 @@ impl Options {
         world: &World,
     ) -> Result<(Server, Vec<DeclaredTool>, Vec<Road>), Failure> {
         let mut first = roads.first().ok_or("no way to the server")?;
-        let copy = world.fresh()?;
-        let target = |road| self.rung().target(road, copy.path(), NOBODY);
-        let mut opened = Connection::open(&target(first), first.era, &self.limits()).await;
+        let seen = |road: &Road| -> Result<_, String> {
+            let mut watch = road.rung.watch(world, None, self.allow.clone())?;
+            let target = watch.seen(rung::target(road, watch.path(), NOBODY))?;
+            Ok((watch, target))
+        };
+        let (mut watch, target) = seen(first)?;
+        let mut opened = Connection::open(&target, first.era, &self.limits()).await;
         if let (Err(WireError::Era { .. } | WireError::Status { .. }), false, Some(second)) =
             (&opened, self.is_ours(), roads.get(1))
-            && let Ok(connection) = Connection::open(&target(second), second.era, &self.limits()).await
+            && let (again, target) = seen(second)?
+            && let Ok(connection) = Connection::open(&target, second.era, &self.limits()).await
         {
-            (first, opened) = (second, Ok(connection));
+            (first, opened, watch) = (second, Ok(connection), again);
         }
-        let mut connection = opened?;
+        let mut connection = match opened {
+            Ok(connection) => connection,
+            // Why there is no box says more than that nobody answered.
+            Err(error) => return Err(watch.look().err().unwrap_or_else(|| error.to_string()).into()),
+        };
         let tools = connection.list().await;
         let name = connection.server().clone();
         connection.close().await;

@@ -4,7 +4,12 @@ use std::{path::Path, sync::Arc};
 
 use futures::{StreamExt, stream};
 
-use super::{IDLE, NOBODY, Options, QUIET, progress::Progress, roads::Road, rung::Rung};
+use super::{
+    IDLE, NOBODY, Options, QUIET,
+    progress::Progress,
+    roads::Road,
+    rung::{self, Rung},
+};
 use crate::{
     verify::{Case, Observation, Plan, Watch, World, lens::network::Listener, run},
     wire::Era,
@@ -51,13 +56,14 @@ impl Options {
         let listener = (case.needs_listener() && !world.offline).then(Listener::start).transpose();
         let listener = listener.map(|listener| listener.map(Arc::new));
         let listener = listener.map_err(|error| format!("no listener for `{{listener}}` can be started: {error}"));
-        let origin = match &listener {
-            Ok(Some(listener)) => listener.origin(),
-            _ => NOBODY.to_owned(),
+        let rung = road.rung;
+        let (origin, mut allow) = match &listener {
+            Ok(Some(listener)) => rung.way_to(listener),
+            _ => (NOBODY.to_owned(), Vec::new()),
         };
-        let rung = self.rung();
-        let fresh = || -> Result<Box<dyn Watch>, String> { rung.watch(world, listener.clone()?) };
-        let target = |copy: &Path| rung.target(road, copy, &origin);
+        allow.extend(self.allow.iter().cloned());
+        let fresh = || -> Result<Box<dyn Watch>, String> { rung.watch(world, listener.clone()?, allow.clone()) };
+        let target = |copy: &Path| rung::target(road, copy, &origin);
         let waits = rung != Rung::Remote;
         run(&Plan {
             case,

@@ -42,7 +42,8 @@ impl Page {
         self.wrap("", "  ", &format!("{}: {}", report.server_name(), report.scope()));
         let blind = report.sight.blind_to.join(", ");
         let blind = if blind.is_empty() { String::new() } else { format!("; blind to {blind}") };
-        self.wrap("", "  ", &format!("Rung `{}`{blind}.", report.sight.rung));
+        let why = report.sight.why.as_ref().map(|why| format!("; none higher: {}", shown(why, 300)));
+        self.wrap("", "  ", &format!("Rung `{}`{blind}{}.", report.sight.rung, why.unwrap_or_default()));
         self.wrap("", "", &format!("Hints as defined by `{}`.", report.definition));
     }
 

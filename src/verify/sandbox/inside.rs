@@ -109,11 +109,8 @@ fn outside(orders: &Orders, line: &impl AsFd, install: Install) -> io::Result<u8
 /// Returns whether a namespace of users was needed.
 fn leave() -> io::Result<bool> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    let flags = UnshareFlags::NEWNS
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWNET
-        | UnshareFlags::NEWIPC
-        | UnshareFlags::NEWUTS;
+    let flags =
+        UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
     let refused = |error: &io::Error| {
         io::Error::new(error.kind(), format!("no namespaces: {error}; allow user namespaces, or run as root"))
     };
@@ -220,11 +217,11 @@ fn serve(base: &Path, spec: &Spec, install: Install) -> io::Error {
 }
 
 fn environment(base: &Path, spec: &Spec) -> Vec<(OsString, OsString)> {
-    let mut all: Vec<(OsString, OsString)> =
-        spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let mut all: Vec<(OsString, OsString)> = spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
     all.extend(std::env::var_os(MARK).map(|mark| (MARK.into(), mark)));
     all.extend(["TMPDIR", "TMP", "TEMP"].map(|name| (name.into(), places::temporary(base).into())));
-    let quiet = [("PYTHONDONTWRITEBYTECODE", "1"), ("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")];
+    let quiet =
+        [("PYTHONDONTWRITEBYTECODE", "1"), ("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")];
     all.extend(quiet.map(|(name, value)| (name.into(), value.into())));
     all
 }

@@ -12,11 +12,7 @@ use std::{
 };
 
 use super::{
-    Contact, Rung, SandboxError, Spec, WORD, control,
-    keeper::Keeper,
-    places, processes,
-    sink::Sink,
-    spec::Orders,
+    Contact, Rung, SandboxError, Spec, WORD, control, keeper::Keeper, places, processes, sink::Sink, spec::Orders,
 };
 use crate::verify::{Effect, world::Folder};
 
@@ -116,6 +112,13 @@ impl Sandbox {
     pub fn processes(&self) -> Vec<i32> {
         let first = self.keeper.known().first.as_ref().map(|(id, _)| *id);
         first.map(|first| processes::tree(first).into_iter().skip(1).collect()).unwrap_or_default()
+    }
+
+    /// The root directory of the box, as this system can look into it; none if there is no box.
+    #[must_use]
+    pub fn root(&self) -> Option<PathBuf> {
+        let first = self.keeper.known().first.as_ref().map(|(id, _)| *id)?;
+        Some(format!("/proc/{first}/root").into())
     }
 
     /// What the server tried to reach since the last look.

@@ -80,7 +80,10 @@ impl<'a> Skeleton<'a> {
         } else if kind.is_file() {
             // A plain bind would write through to the host.
             fs::write(&to, "")?;
-            mount_bind(path, &to).map_err(io::Error::from).and_then(|()| sys::read_only(&to, false)).map_err(|error| at(path, &error))?;
+            mount_bind(path, &to)
+                .map_err(io::Error::from)
+                .and_then(|()| sys::read_only(&to, false))
+                .map_err(|error| at(path, &error))?;
         } else if kind.is_dir() {
             self.directory(path, &to, &metadata)?;
         }
@@ -156,7 +159,9 @@ fn escaped(byte: u8) -> impl Iterator<Item = u8> {
 /// owner, the mode says whether we may write there.
 fn dress(to: &Path, original: &Path, metadata: &Metadata) -> io::Result<()> {
     let mut mode = metadata.mode() & 0o7777;
-    if fs::symlink_metadata(to)?.uid() != metadata.uid() && chown(to, Some(metadata.uid()), Some(metadata.gid())).is_err() {
+    if fs::symlink_metadata(to)?.uid() != metadata.uid()
+        && chown(to, Some(metadata.uid()), Some(metadata.gid())).is_err()
+    {
         let writable = access(original, Access::WRITE_OK | Access::EXEC_OK).is_ok();
         mode = (mode & 0o1000) | if writable { 0o777 } else { 0o555 };
     } else {

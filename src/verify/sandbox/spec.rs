@@ -78,7 +78,8 @@ impl FromStr for Allowed {
             Some((host, to)) => (host, Some(to)),
             None => (text, None),
         };
-        let to = to.map(|to| to.parse().map_err(|_| format!("`{to}` is no address with a port, such as 127.0.0.1:8080")));
+        let to =
+            to.map(|to| to.parse().map_err(|_| format!("`{to}` is no address with a port, such as 127.0.0.1:8080")));
         let (host, port) = match host.rsplit_once(':') {
             // An IPv6 address without brackets has more colons than one.
             Some((name, port)) if !name.contains(':') || name.ends_with(']') => {
@@ -104,8 +105,23 @@ pub(super) struct Orders {
 
 /// The names of variables that a server is given; everything else may be a secret.
 const NAMES: [&str; 17] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "NODE_PATH",
-    "PYTHONPATH", "JAVA_HOME", "GOPATH", "GOROOT", "RUSTUP_HOME", "CARGO_HOME",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "VIRTUAL_ENV",
+    "NODE_PATH",
+    "PYTHONPATH",
+    "JAVA_HOME",
+    "GOPATH",
+    "GOROOT",
+    "RUSTUP_HOME",
+    "CARGO_HOME",
 ];
 /// How names of others begin: locales, and managers of versions of interpreters.
 const BEGINNINGS: [&str; 5] = ["LC_", "PYENV_", "NVM_", "VOLTA_", "ASDF_"];

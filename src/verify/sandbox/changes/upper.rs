@@ -84,13 +84,7 @@ impl Upper {
     }
 
     /// What the server sees at a path. `must` says that its content counts whatever its size.
-    pub(super) fn seen(
-        &self,
-        path: &Path,
-        lower: &mut Lower,
-        reader: &mut Reader<'_>,
-        must: bool,
-    ) -> Option<State> {
+    pub(super) fn seen(&self, path: &Path, lower: &mut Lower, reader: &mut Reader<'_>, must: bool) -> Option<State> {
         let below = self.origin(path).and_then(|origin| lower.state(&origin, reader, must));
         let Some(entry) = self.entries.get(path) else { return below };
         if entry.whiteout {
