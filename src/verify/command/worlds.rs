@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use candor_tools::shown;
 use git2::{Config, Repository};
 
-use super::{Failure, Options};
+use super::{Failure, Options, rung::Rung};
 use crate::verify::{Finding, Level, Rule, World, builders};
 
 /// Our worlds by name, for messages.
@@ -33,13 +33,7 @@ impl Options {
             };
         }
         if self.world.is_empty() {
-            return if self.is_ours() {
-                Ok(builders::builders())
-            } else {
-                Err("a server of yours needs a world to run in: name a directory with --world DIR, and write {world} \
-                     where its command takes that directory"
-                    .into())
-            };
+            return if self.is_ours() { Ok(builders::builders()) } else { self.on_the_command_line() };
         }
         let mut worlds: Vec<World> = Vec::new();
         for name in &self.world {
@@ -49,6 +43,40 @@ impl Options {
             worlds.push(world(name)?);
         }
         Ok(worlds)
+    }
+
+    /// The directory that a server of somebody else is told of. A box shows a copy of it in its place;
+    /// without a box, the server would work on the original.
+    fn on_the_command_line(&self) -> Result<Vec<World>, Failure> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for word in self.command.iter().skip(1) {
+            // `--option=DIR` names one, too.
+            let place = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+            let path = Path::new(place).canonicalize().ok().filter(|path| path.is_dir());
+            found.extend(path.filter(|path| !found.contains(path)));
+        }
+        match found.as_slice() {
+            _ if !matches!(self.climb()?.rung, Rung::Box { .. }) => Err("a server without a box needs a world to run \
+                in: name a directory with --world DIR, and write {world} where its command takes that directory"
+                .into()),
+            [] => Ok(vec![World::builder("empty", |_| Ok(()))]),
+            [dir] => {
+                let name = dir.file_name().unwrap_or(dir.as_os_str()).to_string_lossy().into_owned();
+                let mut world = World::directory(name, dir);
+                world.shown_at = Some(dir.clone());
+                Ok(vec![world])
+            }
+            several => {
+                let names = several.iter().map(|dir| shown(&dir.to_string_lossy(), 100)).collect::<Vec<_>>();
+                Err(format!(
+                    "the command names {} directories, {}; say which is the world with --world DIR, and write \
+                     {{world}} in its place; the others are shown as they are",
+                    several.len(),
+                    names.join(" and ")
+                )
+                .into())
+            }
+        }
     }
 
     /// The worlds of which all copies are equal, and what is wrong with the others.
