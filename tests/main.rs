@@ -31,6 +31,7 @@ mod readme;
 mod repo;
 mod report_forms;
 mod reports;
+mod sandbox;
 mod stdio;
 mod support;
 mod synthesis;

@@ -185,7 +185,7 @@ impl Keeper {
                     self.sink.add(socket)?;
                 }
                 if let Ok(port) = <[u8; 2]>::try_from(bytes) {
-                    self.learn(|known| drop(known.ports.insert(u16::from_be_bytes(port))));
+                    self.learn(|known| known.ports.extend([u16::from_be_bytes(port)]));
                 }
             }
             _ => {
