@@ -34,6 +34,7 @@ mod readme;
 mod repo;
 mod report_forms;
 mod reports;
+mod sandbox;
 mod stdio;
 mod support;
 mod synthesis;

@@ -194,11 +194,9 @@ fn watch(line: &impl AsFd, signals: &OwnedFd, server: Pid) -> io::Result<u8> {
 /// Become the server. Returns why not.
 fn serve(base: &Path, spec: &Spec, install: Install) -> io::Error {
     let become_server = || -> io::Result<()> {
-        if rustix::process::geteuid().is_root() {
-            for power in CapabilitySet::all().difference(KEPT).iter() {
-                // The kernel may know fewer.
-                let _ = remove_capability_from_bounding_set(power);
-            }
+        for power in CapabilitySet::all().difference(KEPT).iter() {
+            // The kernel may know fewer.
+            let _ = remove_capability_from_bounding_set(power);
         }
         setsid()?;
         sys::close_on_exec()?;

@@ -110,7 +110,7 @@ impl<'a> Skeleton<'a> {
             self.place(&entry)?;
         }
         // Last: it may forbid to write.
-        dress(to, path, metadata)
+        self.dress(to, path, metadata)
     }
 
     fn overlay(&mut self, path: &Path, to: &Path, metadata: &Metadata) -> io::Result<()> {
@@ -118,7 +118,7 @@ impl<'a> Skeleton<'a> {
         let (upper, work) = (self.base.join("upper").join(&number), self.base.join("work").join(&number));
         fs::create_dir(&upper)?;
         fs::create_dir(&work)?;
-        dress(&upper, path, metadata)?;
+        self.dress(&upper, path, metadata)?;
         let kind = if self.userns { "userxattr,volatile" } else { "redirect_dir=on,metacopy=off,volatile" };
         let mut options = Vec::new();
         for (name, path) in [("lowerdir=", path), (",upperdir=", &upper), (",workdir=", &work)] {
@@ -133,6 +133,20 @@ impl<'a> Skeleton<'a> {
             Err(error) => self.instead(path, to, error.into())?,
         }
         Ok(())
+    }
+
+    /// Give a directory of ours the mode and the owner of the one it stands for. Among users of our
+    /// own it can't have a stranger's; then its mode says whether we may write there.
+    fn dress(&self, to: &Path, original: &Path, metadata: &Metadata) -> io::Result<()> {
+        let mut mode = metadata.mode() & 0o7777;
+        if !self.userns {
+            chown(to, Some(metadata.uid()), Some(metadata.gid()))?;
+        } else if access(original, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+            mode = mode & 0o1000 | 0o555;
+        } else if fs::symlink_metadata(to)?.uid() != metadata.uid() {
+            mode = mode & 0o1000 | 0o777;
+        }
+        fs::set_permissions(to, fs::Permissions::from_mode(mode))
     }
 
     /// No overlay: to be read only, or not at all where that would leave sockets within reach.
@@ -153,21 +167,6 @@ impl<'a> Skeleton<'a> {
 fn escaped(byte: u8) -> impl Iterator<Item = u8> {
     let escape = matches!(byte, b'\\' | b':' | b',').then_some(b'\\');
     escape.into_iter().chain([byte])
-}
-
-/// Give a directory of ours the mode and the owner of the one it stands for. Where it can't have the
-/// owner, the mode says whether we may write there.
-fn dress(to: &Path, original: &Path, metadata: &Metadata) -> io::Result<()> {
-    let mut mode = metadata.mode() & 0o7777;
-    if fs::symlink_metadata(to)?.uid() != metadata.uid()
-        && chown(to, Some(metadata.uid()), Some(metadata.gid())).is_err()
-    {
-        let writable = access(original, Access::WRITE_OK | Access::EXEC_OK).is_ok();
-        mode = (mode & 0o1000) | if writable { 0o777 } else { 0o555 };
-    } else {
-        let _ = chown(to, None, Some(metadata.gid()));
-    }
-    fs::set_permissions(to, fs::Permissions::from_mode(mode))
 }
 
 pub(super) fn at(path: &Path, error: &io::Error) -> io::Error {
