@@ -7,6 +7,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -49,7 +50,7 @@ pub(crate) fn plant(filter: &str) -> Result<Noticed, Failure> {
         killed += usize::from(caught);
         println!("{} {} ({} s)", if caught { "noticed" } else { "SURVIVES" }, planted.name, began.elapsed().as_secs());
         if !caught {
-            survivors += &format!("{}: {} says `{seen}`\n", planted.name, planted.catcher.name());
+            let _ = writeln!(survivors, "{}: {} says `{seen}`", planted.name, planted.catcher.name());
         }
     }
     Ok(Noticed { killed, planted: breaks.len(), survivors })
@@ -76,9 +77,9 @@ impl Catcher {
     fn of(patch: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(patch)?;
         let named = text.lines().find_map(|line| line.strip_prefix("Caught by: "));
-        let test = named.and_then(|named| named.strip_prefix("test "));
+        let of_test = named.and_then(|named| named.strip_prefix("test "));
         let verdict = named.and_then(|named| named.strip_prefix("verdict ")?.split_once(" = "));
-        match (test, verdict) {
+        match (of_test, verdict) {
             (Some(name), _) => Ok(Self::Test(name.to_owned())),
             (_, Some((id, outcome))) => Ok(Self::Verdict { id: id.to_owned(), outcome: outcome.to_owned() }),
             _ => Err(format!("`{}` names no test and no verdict after `Caught by: `", patch.display()).into()),
