@@ -139,7 +139,13 @@ impl Boxed {
     /// What the program was made to change till now, as `PLACE: WHAT (GRADE)`.
     pub(super) fn changes(&self, host: &Host) -> Vec<String> {
         let counts = |effect: &Effect| effect.excuse.is_none();
-        self.sandbox.changes().unwrap().iter().filter(|effect| counts(effect)).map(|effect| line(effect, host)).collect()
+        self.sandbox
+            .changes()
+            .unwrap()
+            .iter()
+            .filter(|effect| counts(effect))
+            .map(|effect| line(effect, host))
+            .collect()
     }
 
     pub(super) fn end(mut self) -> Outcome {

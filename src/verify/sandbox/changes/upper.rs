@@ -117,13 +117,15 @@ struct Walk<'a, 'r> {
 
 impl Walk<'_, '_> {
     fn directory(&mut self, real: &Path, at: &Path) -> io::Result<()> {
-        for name in names(real)? {
+        let locked = unlock(real);
+        let walked = names(real)?.into_iter().try_for_each(|name| {
             let (real, at) = (real.join(&name), at.join(&name));
-            if self.entry(&real, &at)? {
-                self.directory(&real, &at)?;
-            }
+            if self.entry(&real, &at)? { self.directory(&real, &at) } else { Ok(()) }
+        });
+        match locked {
+            Some(permissions) => walked.and(fs::set_permissions(real, permissions)),
+            None => walked,
         }
-        Ok(())
     }
 
     /// Returns whether it is a directory.
@@ -149,19 +151,18 @@ fn is_whiteout(metadata: &Metadata) -> bool {
     metadata.file_type().is_char_device() && metadata.rdev() == 0
 }
 
-/// What is in a directory, even if the server locked it.
+/// What is in a directory.
 fn names(dir: &Path) -> io::Result<Vec<OsString>> {
-    let list = || fs::read_dir(dir).map(|entries| entries.flatten().map(|entry| entry.file_name()).collect::<Vec<_>>());
-    match list() {
+    match fs::read_dir(dir) {
+        Ok(entries) => Ok(entries.flatten().map(|entry| entry.file_name()).collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let locked = fs::metadata(dir)?.permissions();
-            fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
-            let names = list();
-            fs::set_permissions(dir, locked)?;
-            names
-        }
-        other => other,
+        Err(error) => Err(io::Error::new(error.kind(), format!("`{}`: {error}", dir.display()))),
     }
-    .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", dir.display())))
+}
+
+/// Open a directory that the server closed to its owner, which we are. Returns what to set again.
+fn unlock(dir: &Path) -> Option<fs::Permissions> {
+    let permissions = fs::symlink_metadata(dir).ok()?.permissions();
+    let closed = permissions.mode() & 0o500 != 0o500 && !rustix::process::geteuid().is_root();
+    (closed && fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).is_ok()).then_some(permissions)
 }

@@ -37,7 +37,7 @@ const HANDSHAKE: u8 = 22;
 const PAGE: &str = "<!doctype html><html lang=\"en\"><head><title>Opening hours</title></head>\
     <body><h1>Opening hours</h1><p>The shop is open from nine to five.</p></body></html>";
 
-pub(super) async fn talk(stream: TcpStream, world: &World) {
+pub(super) async fn talk(mut stream: TcpStream, world: &World) {
     let Ok(address) = stream.local_addr().map(plain) else { return };
     if address.port() == 53 {
         return questions(stream, world, address).await;
@@ -58,6 +58,11 @@ pub(super) async fn talk(stream: TcpStream, world: &World) {
     }
     if let Some(allowed) = allowed {
         lead_on(stream, allowed, address.port()).await;
+    } else {
+        // Taken, so that the other side finds an end and not a broken connection.
+        let mut taken = beginning;
+        let _ = stream.read_exact(&mut taken).await;
+        let _ = stream.shutdown().await;
     }
 }
 
