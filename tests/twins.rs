@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs};
 
 use candor::{
     hints::HintName,
-    verify::{Grade, Options, Outcome, Phase, Verdict, report::Report, sight},
+    verify::{Grade, Options, Outcome, Phase, Verdict, report::Report},
     wire::Target,
 };
 use clap::Parser;
@@ -156,7 +156,7 @@ async fn report(says: [bool; 3], act: &str) -> Report {
     words.extend(["first", "second", "third"].iter().flat_map(|world| ["--world".to_owned(), place(world)]));
     let words = words.into_iter().chain(["--".to_owned()]).chain(command);
     let run = Cli::try_parse_from(words).unwrap().options.observe().await.unwrap();
-    Report::new(run.server, sight(), candor::verify::Definition::Mcp, run.tools, run.observations, run.uncalled, 0.0)
+    Report::new(run.server, run.sight, candor::verify::Definition::Mcp, run.tools, run.observations, run.uncalled, 0.0)
 }
 
 fn verdict(report: &Report, hint: HintName) -> &Verdict {

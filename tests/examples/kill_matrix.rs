@@ -12,7 +12,7 @@ use std::{error::Error, fmt::Write, process::ExitCode};
 
 use candor::{
     hints::{DeclaredTool, Hint, HintName},
-    verify::{Definition, Options, Outcome, Run, judge, sight},
+    verify::{Definition, Options, Outcome, Run, Sight, judge, listener, sandbox},
 };
 use clap::Parser;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -30,6 +30,9 @@ const WORLDS: [&str; 4] = ["demo", "packed", "odd-notes", "triggers"];
 type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<ExitCode, Failure> {
+    if sandbox::is_wanted() {
+        return Ok(sandbox::enter(listener::install));
+    }
     let word = std::env::args().nth(1);
     if word.as_deref() == Some("serve") {
         let Cli::Serve(options) = Cli::parse() else { return Err("not `serve`".into()) };
@@ -79,18 +82,18 @@ fn options(lie: Option<&str>) -> Result<Options, Failure> {
 }
 
 async fn lies() -> Result<Lies, Failure> {
-    let Run { tools, observations, .. } = options(None)?.observe().await?;
+    let Run { tools, observations, sight, .. } = options(None)?.observe().await?;
     let mut plants = Vec::new();
     for tool in &tools {
         for hint in HintName::ALL {
             plants.extend(VALUES.map(|value| (tool, hint, value)));
         }
     }
-    let observations = &observations;
+    let (observations, sight) = (&observations, &sight);
     let verdicts = plants.iter().map(|(tool, hint, value)| async move {
         let lie = format!("{}.{hint}={value}", tool.name);
         let (_, listed) = options(Some(&lie))?.list().await?;
-        let verdicts = judge(&listed, observations, &sight(), Definition::Mcp);
+        let verdicts = judge(&listed, observations, sight, Definition::Mcp);
         let id = format!("{}/{hint}", tool.name);
         let found = verdicts.iter().find(|verdict| verdict.id == id).map(|verdict| verdict.outcome);
         Ok::<_, Failure>(found)
@@ -99,7 +102,7 @@ async fn lies() -> Result<Lies, Failure> {
 
     let (mut killed, mut planted, mut unseen, mut survivors) = (0, 0, 0, String::new());
     for ((tool, hint, value), found) in plants.into_iter().zip(found) {
-        match expected(tool, hint, value) {
+        match expected(tool, hint, value, sight) {
             None => unseen += 1,
             Some(right) => {
                 planted += 1;
@@ -115,7 +118,7 @@ async fn lies() -> Result<Lies, Failure> {
 }
 
 /// The right verdicts; none where this rung can't tell.
-fn expected(tool: &DeclaredTool, hint: HintName, value: &str) -> Option<&'static [Outcome]> {
+fn expected(tool: &DeclaredTool, hint: HintName, value: &str, sight: &Sight) -> Option<&'static [Outcome]> {
     let honest = *tool.hint(hint) == Hint::Is(true);
     let planted = match value {
         "absent" => return Some(&[Outcome::Undeclared]),
@@ -124,7 +127,7 @@ fn expected(tool: &DeclaredTool, hint: HintName, value: &str) -> Option<&'static
         _ => return Some(&[Outcome::Malformed]),
     };
     // Who only stays at home can't be told from who was not seen leaving.
-    let blind = hint == HintName::OpenWorld && !honest;
+    let blind = hint == HintName::OpenWorld && !honest && !sight.connections;
     match (planted == honest, planted == hint.claim()) {
         _ if blind => None,
         (true, _) => Some(&[Outcome::Holds]),

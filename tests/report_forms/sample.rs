@@ -7,7 +7,7 @@ use candor::verify::{
 
 use crate::judge::samples::{additive, hints, lossy, step, trial, twice};
 
-const SIGHT: Sight = Sight { changes: true, connections: false, rung: "worlds", blind_to: Vec::new() };
+const SIGHT: Sight = Sight { changes: true, connections: false, rung: "worlds", blind_to: Vec::new(), why: None };
 
 fn server() -> Server {
     Server { name: Some("shop".into()), version: Some("1.2.0".into()), command: "shop-server --stdio".into() }
@@ -32,6 +32,6 @@ pub(crate) fn shop() -> Report {
         of("drop_item", twice("triggers", &[additive("log"), lossy("items/a.json")], &[])),
         of("save_item", trial("plain", &[&asks[..], &[step(Phase::Second, &[])]].concat())),
     ];
-    let sight = Sight { blind_to: vec!["connections", "processes"], ..SIGHT };
+    let sight = Sight { blind_to: vec!["connections".into(), "processes".into()], ..SIGHT };
     Report::new(server(), sight, Definition::Mcp, tools, trials, Vec::new(), 12.34)
 }

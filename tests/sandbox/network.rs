@@ -83,7 +83,7 @@ fn nothing_leaves_the_box_but_to_what_is_allowed() {
     let host = Host::new();
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
-    let served = std::thread::spawn(move || {
+    let talk = std::thread::spawn(move || {
         let (mut stream, _) = server.accept().unwrap();
         let mut bytes = [0; 1024];
         let count = stream.read(&mut bytes).unwrap();
@@ -101,7 +101,7 @@ fn nothing_leaves_the_box_but_to_what_is_allowed() {
     spec.allow = vec![format!("Test.example={address}").parse().unwrap()];
     let outcome = Boxed::start(spec).end();
     assert_eq!(outcome.said, "refused\nhello\n");
-    assert!(served.join().unwrap().starts_with("GET /page HTTP/1.1"));
+    assert!(talk.join().unwrap().starts_with("GET /page HTTP/1.1"));
     let last = outcome.contacts.last().unwrap();
     assert!(last.allowed, "{last:?}");
     assert_eq!(last.to_string(), "GET /page to 1.2.3.1:80 (test.example)");

@@ -75,12 +75,14 @@ impl Options {
             return on(Rung::Remote, None);
         }
         let may_be_free = self.is_ours() || self.unboxed || self.lint || self.suggest;
-        let free = |rung| match may_be_free {
-            true => on(rung, None),
-            false => Err(Failure::from(
+        let free = |rung| {
+            if may_be_free {
+                return on(rung, None);
+            }
+            Err(Failure::from(
                 "the server would run without a box and could reach whatever you can; leave --rung out, or add \
                  --unboxed if you trust it with that",
-            )),
+            ))
         };
         match self.rung {
             Some(Asked::Worlds) => return free(Rung::Worlds),

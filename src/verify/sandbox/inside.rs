@@ -90,7 +90,7 @@ fn read(path: &Path) -> io::Result<(Orders, impl AsFd + use<>)> {
 fn outside(orders: &Orders, line: &impl AsFd, install: Install) -> io::Result<u8> {
     let userns = leave()?;
     let signals = sys::signals()?;
-    let Some(first) = sys::fork()? else { return first(orders, line, install, userns, signals) };
+    let Some(first) = sys::fork()? else { return first(orders, line, install, userns, &signals) };
     control::send(line, b'C', first.as_raw_nonzero().to_string().as_bytes(), &[])?;
     // Who holds them open keeps the client from seeing their ends.
     let_go()?;
@@ -130,7 +130,7 @@ fn leave() -> io::Result<bool> {
 }
 
 /// The first process: builds the box, starts the server, and buries what it leaves.
-fn first(orders: &Orders, line: &impl AsFd, install: Install, userns: bool, signals: OwnedFd) -> io::Result<u8> {
+fn first(orders: &Orders, line: &impl AsFd, install: Install, userns: bool, signals: &OwnedFd) -> io::Result<u8> {
     let Orders { base, spec } = orders;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
@@ -156,7 +156,7 @@ fn first(orders: &Orders, line: &impl AsFd, install: Install, userns: bool, sign
     }
     let Some(server) = sys::fork()? else { return Err(serve(base, spec, install)) };
     let_go()?;
-    watch(line, &signals, server)
+    watch(line, signals, server)
 }
 
 /// Until the server or the owner ends. The kernel kills what is left then.

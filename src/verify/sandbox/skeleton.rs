@@ -130,7 +130,7 @@ impl<'a> Skeleton<'a> {
         let options = CString::new(options)?;
         match mount("overlay", to, "overlay", MountFlags::NODEV, options.as_c_str()) {
             Ok(()) => self.layers.push(Layer { at: path.into(), upper, lower: true }),
-            Err(error) => self.instead(path, to, error.into())?,
+            Err(error) => self.instead(path, to, &error.into())?,
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl<'a> Skeleton<'a> {
     }
 
     /// No overlay: to be read only, or not at all where that would leave sockets within reach.
-    fn instead(&mut self, path: &Path, to: &Path, error: io::Error) -> io::Result<()> {
+    fn instead(&mut self, path: &Path, to: &Path, error: &io::Error) -> io::Result<()> {
         if SERVICES.iter().any(|dir| path.starts_with(dir)) {
             mount("tmpfs", to, "tmpfs", MountFlags::NODEV | MountFlags::NOSUID, None)?;
             sys::read_only(to, false)?;

@@ -152,8 +152,8 @@ pub(super) fn receive(socket: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<Dat
         let mut message = libc::CMSG_FIRSTHDR(&raw const head);
         while !message.is_null() {
             if (*message).cmsg_level == libc::IPPROTO_IPV6 && (*message).cmsg_type == libc::IPV6_PKTINFO {
-                let info = ptr::read_unaligned(libc::CMSG_DATA(message).cast::<libc::in6_pktinfo>());
-                to = Ipv6Addr::from(info.ipi6_addr.s6_addr);
+                let packet = ptr::read_unaligned(libc::CMSG_DATA(message).cast::<libc::in6_pktinfo>());
+                to = Ipv6Addr::from(packet.ipi6_addr.s6_addr);
             }
             message = libc::CMSG_NXTHDR(&raw const head, message);
         }
