@@ -96,11 +96,11 @@ fn what_cannot_be_run_is_told_with_the_next_step() {
     let dir = world();
     let world = dir.path().to_str().unwrap();
     for (arguments, told) in [
-        (&["--", "cat"][..], "--unboxed"),
+        (&["--rung", "worlds", "--", "cat"][..], "--unboxed"),
+        (&["--", "cat"], "does not speak protocol"),
         (&["--unboxed", "--", "cat"], "--world"),
         (&["--unboxed", "--world", world, "--", "/no/such/program"], "/no/such/program"),
         (&["--definition", "mine"], "openai-directory"),
-        (&["--rung", "box"], "does not reach that rung; `worlds` is there"),
         (&["--rung", "roof"], "the rungs are box, listener, worlds"),
         (&["--mislabel", "delete_branch.destructiveHint=maybe"], "is not true, false, null, absent or JSON"),
         (&["--mislabel", "list_notes.readOnlyHint=null", "--", "cat"], "cannot be used with"),
