@@ -125,7 +125,7 @@ impl Options {
             beside.extend(self.authentication(road).await);
         }
         let (cases, uncalled) = self.cases(&tools, &worlds, &roads).await?;
-        let observations = self.trials(&cases, &worlds, &roads).await;
+        let observations = self.trials(cases, worlds, roads).await;
         Ok(Run { server, sight: standing.sight(), tools, observations, uncalled, beside })
     }
 

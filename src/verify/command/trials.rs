@@ -1,8 +1,8 @@
 //! Every case in every world that it is meant for.
 
-use std::{path::Path, sync::Arc};
+use std::{panic::resume_unwind, path::Path, sync::Arc};
 
-use futures::{StreamExt, stream};
+use tokio::task::JoinSet;
 
 use super::{
     IDLE, NOBODY, Options, QUIET,
@@ -19,7 +19,9 @@ impl Options {
     /// The first case of a tool over each road in its first two worlds, so that each transport is
     /// seen in both; the other cases over two roads in the first world; and whatever remains over
     /// one road after the other.
-    pub(super) async fn trials(&self, cases: &[Case], worlds: &[World], roads: &[Road]) -> Vec<Observation> {
+    pub(super) async fn trials(&self, cases: Vec<Case>, worlds: Vec<World>, roads: Vec<Road>) -> Vec<Observation> {
+        let cases = cases.into_iter().map(Arc::new).collect::<Vec<_>>();
+        let worlds = worlds.into_iter().map(Arc::new).collect::<Vec<_>>();
         let mut plans = Vec::new();
         for (number, case) in cases.iter().enumerate() {
             let leads = !cases.iter().take(number).any(|other| other.tool == case.tool);
@@ -32,21 +34,28 @@ impl Options {
                 // Calls at once are made over the first road alone.
                 let first = if at == 0 { 0 } else { number + at };
                 let roads = roads.iter().cycle().skip(first % roads.len().max(1)).take(over.min(roads.len()));
-                plans.extend(roads.map(|road| (case, world, road)));
+                plans.extend(roads.map(|road| (Arc::clone(case), Arc::clone(world), road.clone())));
             }
         }
         let progress = Progress::new(plans.len());
         let at_once = std::thread::available_parallelism().map_or(2, usize::from) * 4;
-        let trials = plans.into_iter().enumerate().map(|(at, (case, world, road))| {
-            let progress = &progress;
-            async move {
-                let observation = self.trial(case, world, road).await;
-                progress.one();
-                (at, observation)
+        let options = Arc::new(self.clone());
+        let mut plans = plans.into_iter().enumerate();
+        let mut trials = JoinSet::new();
+        let mut observations = Vec::new();
+        loop {
+            for (at, (case, world, road)) in plans.by_ref().take(at_once - trials.len()) {
+                let options = Arc::clone(&options);
+                trials.spawn(async move { (at, options.trial(&case, &world, &road).await) });
             }
-        });
-        // A slow one keeps no other from its start.
-        let mut observations: Vec<_> = stream::iter(trials).buffer_unordered(at_once).collect().await;
+            match trials.join_next().await {
+                None => break,
+                Some(Ok(observation)) => observations.push(observation),
+                Some(Err(error)) if error.is_panic() => resume_unwind(error.into_panic()),
+                Some(Err(_)) => {}
+            }
+            progress.one();
+        }
         observations.sort_by_key(|(at, _)| *at);
         observations.into_iter().map(|(_, observation)| observation).collect()
     }
