@@ -184,10 +184,13 @@ impl World {
             Source::Script(path) => run(path, folder.path())?,
         }
         let read = |before: &Tree| Tree::read(folder.path(), before, Trust::Stamps, &mut |_, _, _| Ok(()));
-        let mut tree = read(&Tree::default())?;
+        let early = read(&Tree::default())?;
         // Once the clock of the file system has ticked, times of change prove something.
         std::thread::sleep(Duration::from_millis(25));
-        tree = read(&tree)?;
+        let tree = read(&early)?;
+        if let Some(path) = difference(&early, &tree) {
+            return Err(WorldError::Changed { world: self.name.clone(), path });
+        }
         Ok(Arc::clone(original.insert(Arc::new(Original { folder, tree }))))
     }
 }
