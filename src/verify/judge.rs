@@ -21,7 +21,10 @@ use super::{
     Definition, Effect, Evidence, Grade, Observation, Outcome, Reply, Sight, Verdict,
     act::{self, Act},
 };
-use crate::hints::{Annotations, DeclaredTool, Hint, HintName};
+use crate::{
+    approval::{Hints, impact},
+    hints::{Annotations, DeclaredTool, Hint, HintName},
+};
 
 /// Judge every hint of every tool, in the order of the list. Worlds rank by their first appearance
 /// among the observations, the plainest first.
@@ -110,6 +113,10 @@ impl Bench<'_> {
             world: seen.first().filter(|_| outcome == Outcome::Refuted).map(|world| (*world).to_owned()),
             calls: testing.len(),
             worlds: distinct(testing.iter().map(|act| act.trial.world.as_str())).into_iter().map(Into::into).collect(),
+            impact: match outcome {
+                Outcome::Refuted => impact(&Hints::from(*tool), hint, !hint.claim()),
+                _ => Vec::new(),
+            },
             note: self.by_definition(hint, &declared, outcome, note),
             declared,
         }

@@ -5,7 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Effect, Grade, Phase};
-use crate::hints::{Hint, HintName};
+use crate::{
+    approval::impact::Impact,
+    hints::{Hint, HintName},
+};
 
 /// What is said about one hint of one tool: the first of these that applies, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -109,6 +112,8 @@ pub struct Verdict {
     pub evidence: Vec<Evidence>,
     /// The world with the fewest differences from the plain one in which a claim is refuted.
     pub world: Option<String>,
+    /// What known clients do because the claim is false, if it is refuted.
+    pub impact: Vec<Impact>,
     /// How many calls tested this hint.
     pub calls: usize,
     /// The worlds in which they did, in the order of the trials.

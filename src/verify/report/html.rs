@@ -6,6 +6,7 @@ use candor_tools::shown;
 
 use super::{Excuse, Report, SHOWN, declared, plural};
 use crate::{
+    approval::impact::lines,
     hints::DeclaredTool,
     verify::{Effect, Evidence, Finding, Outcome, Verdict},
 };
@@ -146,6 +147,14 @@ impl Page {
         }
         if let Some(note) = note {
             self.add(format_args!("<p class=\"remark\">{}</p>\n", prose(note)));
+        }
+        let clients = lines(&verdict.impact);
+        if !clients.is_empty() {
+            self.0 += "<p>What known clients do because of it:</p>\n<ul class=\"impact\">\n";
+            for line in clients {
+                self.add(format_args!("<li>{}</li>\n", escaped(&line)));
+            }
+            self.0 += "</ul>\n";
         }
         for evidence in &verdict.evidence {
             self.evidence(evidence);

@@ -23,7 +23,7 @@ pub const SCHEMA: &str = include_str!("schema.json");
 /// | `status` | the exit status: `plain`, and `strict` under `--strict` |
 /// | `counts` | number of verdicts by outcome |
 /// | `tools` | `name`, `title`, `annotations_title`, `annotations`, and the four `hints` as declared |
-/// | `verdicts` | four a tool: `id`, `tool`, `hint`, `declared`, `outcome`, `default` (the outcome of the default, if undeclared), `grade`, `world` (the smallest that refutes), `calls` and `worlds` (what tested it), `note`, `evidence` |
+/// | `verdicts` | four a tool: `id`, `tool`, `hint`, `declared`, `outcome`, `default` (the outcome of the default, if undeclared), `grade`, `world` (the smallest that refutes), `impact` (what known clients do because of a refuted claim: `client`, `consequence`, `servers`), `calls` and `worlds` (what tested it), `note`, `evidence` |
 /// | `findings` | `id`, `tool` (null for the server), `rule`, `level` (`fault`, `warning`, `note`), `text` |
 /// | `excuses` | `rule`, `lens`, `times`, `place` and `what` (of the first), `tools` |
 /// | `uncalled` | `tool`, `why`: nothing could be called |

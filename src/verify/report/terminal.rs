@@ -6,7 +6,10 @@ use candor_tools::shown;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Report, declared, plural};
-use crate::verify::{Effect, Evidence, Finding, Level, Outcome, Verdict};
+use crate::{
+    approval::impact::lines,
+    verify::{Effect, Evidence, Finding, Level, Outcome, Verdict},
+};
 
 /// The heads of the four columns, and how wide each of them is.
 const HEADS: [&str; 4] = ["READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN-WORLD"];
@@ -111,6 +114,9 @@ impl Page {
         }
         if let Some(note) = note {
             self.wrap("  ", "  ", note);
+        }
+        for clients in lines(&verdict.impact) {
+            self.wrap("  ", "    ", &clients);
         }
         for evidence in verdict.evidence.iter().take(SHOWN) {
             self.evidence(evidence);
