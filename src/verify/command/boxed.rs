@@ -164,6 +164,7 @@ impl Ground for Boxed {
         let temporary = self.sandbox.as_ref().map(|sandbox| sandbox.temporary());
         let in_temporary = temporary.and_then(|dir| Some(Path::new("$TMPDIR").join(path.strip_prefix(dir).ok()?)));
         match (path.strip_prefix(&self.at), in_temporary) {
+            (Ok(inside), _) if inside.as_os_str().is_empty() => ".".into(),
             (Ok(inside), _) => inside.display().to_string(),
             (_, Some(inside)) => inside.display().to_string(),
             _ => path.display().to_string(),
