@@ -8,7 +8,7 @@ use std::{
 };
 
 use candor::{
-    catalog, serve,
+    approval, catalog, serve,
     verify::{self, world::databases},
 };
 use clap::{Args, Parser, Subcommand};
@@ -45,12 +45,17 @@ enum Command {
 
 #[derive(Args)]
 struct ToolsArgs {
-    /// As JSON: each tool as clients see it, with its scope and its file
+    /// As JSON: each tool as clients see it, with its scope and its file, what a client should do
+    /// with it, and what known clients would do if one of its hints were false
     #[arg(long)]
     json: bool,
     /// As the table in the README
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "decisions"])]
     markdown: bool,
+    /// What a client should do with each combination of hints, and what known clients do; with
+    /// --json for programs
+    #[arg(long)]
+    decisions: bool,
 }
 
 #[derive(Subcommand)]
@@ -78,11 +83,13 @@ fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
             return verify::verify(&options).map_err(|error| -> Box<dyn std::error::Error> { error });
         }
         Command::Serve(options) => serve::run(*options),
-        Command::Tools(ToolsArgs { json, markdown }) => {
+        Command::Tools(ToolsArgs { json, markdown, decisions }) => {
             let (_, tools) = candor_tools::inventory();
-            print(&match (json, markdown) {
-                (true, _) => format!("{:#}\n", catalog::json(&tools)),
-                (_, true) => catalog::markdown(&tools),
+            print(&match (json, markdown, decisions) {
+                (true, _, true) => format!("{:#}\n", approval::json()),
+                (_, _, true) => approval::table(),
+                (true, ..) => format!("{:#}\n", catalog::json(&tools)),
+                (_, true, _) => catalog::markdown(&tools),
                 _ => catalog::table(&tools),
             })
         }

@@ -8,6 +8,7 @@
 )]
 
 mod annotations;
+mod approval;
 mod arguments;
 mod audit;
 mod case_files;
