@@ -32,6 +32,7 @@ pub mod approval;
 pub mod catalog;
 pub mod conform;
 pub mod hints;
+mod members;
 pub mod serve;
 pub mod verify;
 pub mod wire;

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "what keeps a command from running is told on standard error")]
 
 use std::{
+    ffi::OsString,
     io::{ErrorKind, Write},
     path::PathBuf,
     process::ExitCode,
@@ -11,7 +12,7 @@ use candor::{
     approval, catalog,
     conform::{self, bridge},
     serve,
-    verify::{self, world::databases},
+    verify::{self, listener, world::databases},
 };
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
@@ -48,6 +49,13 @@ enum Command {
     /// Hold a lock on a database until standard input ends: for worlds of `verify`
     #[command(name = "__hold-lock", hide = true)]
     HoldLock { database: PathBuf },
+    /// Become a server whose system calls are seen: for `verify`
+    #[command(name = "__listen", hide = true)]
+    Listen {
+        socket: PathBuf,
+        #[arg(last = true)]
+        command: Vec<OsString>,
+    },
 }
 
 #[derive(Args)]
@@ -72,6 +80,11 @@ enum TokenCommand {
 }
 
 fn main() -> ExitCode {
+    // While there is one thread: a box leaves namespaces, and forks.
+    #[cfg(target_os = "linux")]
+    if verify::sandbox::is_wanted() {
+        return verify::sandbox::enter(listener::install);
+    }
     let cli = Cli::parse();
     log_to_stderr();
     match run(cli.command) {
@@ -107,6 +120,7 @@ fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
         Command::Demo { dir } => print(&serve::demo::lay_out(&dir)?.to_string()),
         Command::Token(TokenCommand::New(new)) => print(&new.make()?),
         Command::HoldLock { database } => databases::hold(&database),
+        Command::Listen { socket, command } => Err(listener::enter(&socket, &command).into()),
     }?;
     Ok(0)
 }

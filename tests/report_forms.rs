@@ -42,6 +42,7 @@ fn the_text_says_what_is_wrong_where_and_what_was_not_seen() {
         "Rung `worlds`; blind to connections, processes.",
         "✗ drop_item/readOnlyHint: true refuted (lossy)",
         "smallest world `triggers`",
+        "  asks about it instead of refusing it: gemini-plan",
         "not in `plain`",
         "world `triggers`, case `one`, first (stdio, 2026-07-28):",
         "    files items/a.json: deleted (lossy)",
@@ -197,6 +198,8 @@ fn the_page_stands_alone_and_opens_without_a_script() {
         "refuted",
         "items/a.json",
         "a refreshed stat cache",
+        "What known clients do because of it",
+        "<li>runs it without a question: ",
         "connections, processes",
     ] {
         assert!(page.contains(part), "{part}");

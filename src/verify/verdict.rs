@@ -5,7 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Effect, Grade, Phase};
-use crate::hints::{Hint, HintName};
+use crate::{
+    approval::impact::Impact,
+    hints::{Hint, HintName},
+};
 
 /// What is said about one hint of one tool: the first of these that applies, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -109,6 +112,8 @@ pub struct Verdict {
     pub evidence: Vec<Evidence>,
     /// The world with the fewest differences from the plain one in which a claim is refuted.
     pub world: Option<String>,
+    /// What known clients do because the claim is false, if it is refuted.
+    pub impact: Vec<Impact>,
     /// How many calls tested this hint.
     pub calls: usize,
     /// The worlds in which they did, in the order of the trials.
@@ -140,12 +145,16 @@ pub struct Evidence {
 /// What this run could see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sight {
+    /// Whether changes are seen at all.
+    pub changes: bool,
     /// Whether connections are seen wherever they lead, and not only at a server of the world.
     pub connections: bool,
-    /// Which rung of the ladder: `worlds`, `listener`, `box`.
+    /// Which rung of the ladder: `box`, `box without listener`, `listener`, `worlds`; `remote` beside it.
     pub rung: &'static str,
     /// What this rung can't see, in a few words each.
-    pub blind_to: Vec<&'static str>,
+    pub blind_to: Vec<String>,
+    /// Why it isn't a higher rung, if there is one.
+    pub why: Option<String>,
 }
 
 /// Whose definition of the hints counts.

@@ -36,10 +36,17 @@ const DEVIATIONS: &[Deviation] = &[
     ("trusts-nobody", |policy| policy.trusts = |_, _, _| false),
     ("takes-absent-for-safe", |policy| policy.decide = |hints, context| decide(&absent(hints), context)),
     ("takes-null-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "null"), context)),
-    ("takes-text-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "\"true\""), context)),
+    ("takes-text-for-true", |policy| {
+        policy.decide = |hints, context| decide(&read_as_true(hints, "\"true\""), context)
+    }),
     ("takes-one-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "1"), context)),
-    ("takes-the-last-key", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "the key twice"), context)),
-    ("guesses-keys", |policy| policy.read = |bytes| read_list(String::from_utf8_lossy(bytes).replace("readonlyHint", "readOnlyHint").as_bytes())),
+    ("takes-the-last-key", |policy| {
+        policy.decide = |hints, context| decide(&read_as_true(hints, "the key twice"), context)
+    }),
+    ("guesses-keys", |policy| {
+        policy.read =
+            |bytes| read_list(String::from_utf8_lossy(bytes).replace("readonlyHint", "readOnlyHint").as_bytes())
+    }),
     ("drops-odd-tools", |policy| {
         policy.read = |bytes| {
             let (mut tools, next) = read_list(bytes)?;
@@ -72,9 +79,11 @@ const DEVIATIONS: &[Deviation] = &[
             (Policy::default().heading)(&tool, all)
         };
     }),
-    ("shows-titles-raw", |policy| policy.heading = |tool, all| {
-        let twin = all.iter().any(|other| other.name != tool.name && policy::titled(other) == policy::titled(tool));
-        format!("{}{}", policy::titled(tool), if twin { &tool.name } else { "" })
+    ("shows-titles-raw", |policy| {
+        policy.heading = |tool, all| {
+            let twin = all.iter().any(|other| other.name != tool.name && policy::titled(other) == policy::titled(tool));
+            format!("{}{}", policy::titled(tool), if twin { &tool.name } else { "" })
+        }
     }),
     ("shows-twins-alike", |policy| policy.heading = |tool, _| (Policy::default().heading)(tool, &[])),
     ("forgets-what-it-read", |policy| policy.habits.remembers = false),
@@ -82,7 +91,9 @@ const DEVIATIONS: &[Deviation] = &[
     ("never-compares", |policy| policy.habits.compares = false),
     ("reads-one-page", |policy| policy.habits.all_pages = false),
     ("always-lists-again", |policy| policy.habits.keeps_fresh = false),
-    ("repeats-everything", |policy| policy.decide = |hints, context| Approval { retry: true, ..decide(hints, context) }),
+    ("repeats-everything", |policy| {
+        policy.decide = |hints, context| Approval { retry: true, ..decide(hints, context) }
+    }),
     ("repeats-what-anyone-calls-idempotent", |policy| {
         policy.decide = |hints, context| {
             let trusted = Context { trust: Trust::Trusted, ..context };
@@ -92,21 +103,29 @@ const DEVIATIONS: &[Deviation] = &[
     ("never-cancels", |policy| policy.habits.cancels = false),
     ("accepts-in-silence", |policy| policy.relay = |said| said.unwrap_or_else(yes)),
     ("accepts-always", |policy| policy.relay = |_| yes()),
-    ("cancels-where-declined", |policy| policy.relay = |said| match said {
-        Some(said) if said["action"] == "accept" => said,
-        _ => json!({"action": "cancel"}),
+    ("cancels-where-declined", |policy| {
+        policy.relay = |said| match said {
+            Some(said) if said["action"] == "accept" => said,
+            _ => json!({"action": "cancel"}),
+        }
     }),
-    ("declines-where-cancelled", |policy| policy.relay = |said| match said {
-        Some(said) if said["action"] == "accept" => said,
-        _ => json!({"action": "decline"}),
+    ("declines-where-cancelled", |policy| {
+        policy.relay = |said| match said {
+            Some(said) if said["action"] == "accept" => said,
+            _ => json!({"action": "decline"}),
+        }
     }),
     ("hides-who-asks", |policy| policy.asker = |_, _| String::new()),
     ("offers-what-it-lacks", |policy| policy.habits.offers = |_| true),
-    ("asks-before-everything", |policy| policy.decide = |hints, context| {
-        let approval = decide(hints, context);
-        Approval { decision: approval.decision.max(Decision::Ask), ..approval }
+    ("asks-before-everything", |policy| {
+        policy.decide = |hints, context| {
+            let approval = decide(hints, context);
+            Approval { decision: approval.decision.max(Decision::Ask), ..approval }
+        }
     }),
-    ("never-asks", |policy| policy.decide = |hints, context| Approval { decision: Decision::Run, ..decide(hints, context) }),
+    ("never-asks", |policy| {
+        policy.decide = |hints, context| Approval { decision: Decision::Run, ..decide(hints, context) }
+    }),
 ];
 
 #[tokio::main]

@@ -6,6 +6,7 @@ use candor_tools::shown;
 
 use super::{Excuse, Report, SHOWN, declared, plural};
 use crate::{
+    approval::impact::lines,
     hints::DeclaredTool,
     verify::{Effect, Evidence, Finding, Outcome, Verdict},
 };
@@ -147,6 +148,14 @@ impl Page {
         if let Some(note) = note {
             self.add(format_args!("<p class=\"remark\">{}</p>\n", prose(note)));
         }
+        let clients = lines(&verdict.impact);
+        if !clients.is_empty() {
+            self.0 += "<p>What known clients do because of it:</p>\n<ul class=\"impact\">\n";
+            for line in clients {
+                self.add(format_args!("<li>{}</li>\n", escaped(&line)));
+            }
+            self.0 += "</ul>\n";
+        }
         for evidence in &verdict.evidence {
             self.evidence(evidence);
         }
@@ -214,8 +223,10 @@ impl Page {
     fn limits(&mut self, report: &Report) {
         let blind = &report.sight.blind_to;
         if !blind.is_empty() {
-            let blind = escaped(&blind.join(", "));
-            self.add(format_args!("<section>\n<h2>What this rung can't see</h2>\n<p>{blind}.</p>\n</section>\n"));
+            let blind = escaped(&blind.iter().map(|what| shown(what, 100)).collect::<Vec<_>>().join(", "));
+            let why = report.sight.why.as_ref();
+            let why = why.map_or_else(String::new, |why| format!("<p>No higher one: {}.</p>\n", foreign(why, 300)));
+            self.add(format_args!("<section>\n<h2>What this rung can't see</h2>\n<p>{blind}.</p>\n{why}</section>\n"));
         }
         let (version, command) = (env!("CARGO_PKG_VERSION"), foreign(&report.server.command, 300));
         self.add(format_args!(

@@ -6,7 +6,10 @@ use candor_tools::shown;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Report, declared, plural};
-use crate::verify::{Effect, Evidence, Finding, Level, Outcome, Verdict};
+use crate::{
+    approval::impact::lines,
+    verify::{Effect, Evidence, Finding, Level, Outcome, Verdict},
+};
 
 /// The heads of the four columns, and how wide each of them is.
 const HEADS: [&str; 4] = ["READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN-WORLD"];
@@ -40,9 +43,10 @@ impl Page {
     fn head(&mut self, report: &Report) {
         // A name that wraps must not begin a line: it could pass for one of ours.
         self.wrap("", "  ", &format!("{}: {}", report.server_name(), report.scope()));
-        let blind = report.sight.blind_to.join(", ");
+        let blind = report.sight.blind_to.iter().map(|what| shown(what, 100)).collect::<Vec<_>>().join(", ");
         let blind = if blind.is_empty() { String::new() } else { format!("; blind to {blind}") };
-        self.wrap("", "  ", &format!("Rung `{}`{blind}.", report.sight.rung));
+        let why = report.sight.why.as_ref().map(|why| format!("; none higher: {}", shown(why, 300)));
+        self.wrap("", "  ", &format!("Rung `{}`{blind}{}.", report.sight.rung, why.unwrap_or_default()));
         self.wrap("", "", &format!("Hints as defined by `{}`.", report.definition));
     }
 
@@ -110,6 +114,9 @@ impl Page {
         }
         if let Some(note) = note {
             self.wrap("  ", "  ", note);
+        }
+        for clients in lines(&verdict.impact) {
+            self.wrap("  ", "    ", &clients);
         }
         for evidence in verdict.evidence.iter().take(SHOWN) {
             self.evidence(evidence);

@@ -14,7 +14,13 @@ pub(crate) struct User {
 
 impl User {
     /// Ask about a call. None if there is no answer.
-    pub(crate) async fn approves(&self, tool: &str, title: &str, arguments: &Value, warning: Option<&str>) -> Option<String> {
+    pub(crate) async fn approves(
+        &self,
+        tool: &str,
+        title: &str,
+        arguments: &Value,
+        warning: Option<&str>,
+    ) -> Option<String> {
         let question = json!({"tool": tool, "title": title, "arguments": arguments, "warning": warning});
         self.ask(&question).await?.get("answer")?.as_str().map(str::to_owned)
     }

@@ -175,7 +175,8 @@ impl Link {
     async fn listen(&mut self) -> Result<(), Fault> {
         let request = if self.modern {
             let id = self.take_id();
-            let message = self.message(id, "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+            let message =
+                self.message(id, "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
             self.prepare(&message)
         } else {
             let get = self.http.get(&self.url).header("accept", "text/event-stream");

@@ -39,7 +39,11 @@ impl Tools {
         }
         let known = self.seen.get_or_insert_with(|| first.clone());
         if compares {
-            self.changed = first.iter().filter(|(name, now)| known.get(*name) != Some(now)).map(|(name, _)| name.clone()).collect();
+            self.changed = first
+                .iter()
+                .filter(|(name, now)| known.get(*name) != Some(now))
+                .map(|(name, _)| name.clone())
+                .collect();
             self.changed.extend(twice);
         }
     }
