@@ -68,9 +68,13 @@ impl Call {
         let _ = self.output.send(Ok(Bytes::from_static(b": working\n\n"))).await;
         tokio::select! {
             () = self.act(earlier, &arguments) => {}
-            // In the modern era this is how a call is given up (specification, cancellation).
+            // In the modern era this is how a call is given up; before, it has to be said as well
+            // (specification, cancellation).
             () = self.output.closed() => {
-                if self.stage.era == Era::Modern && self.stage.state().waiting.contains_key(&id) {
+                if self.stage.era == Era::Legacy {
+                    return;
+                }
+                if self.stage.state().waiting.contains_key(&id) {
                     self.stage.note(Event::Cancelled { tool: self.tool.clone() });
                 }
             }

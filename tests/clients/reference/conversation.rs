@@ -101,7 +101,10 @@ impl Conversation<'_> {
         let mut params = json!({"name": wanted.name, "arguments": wanted.arguments});
         let stop = wanted.stop_after_ms.map(Duration::from_millis);
         loop {
-            let asker = (self.policy.asker)(&self.link.server, &self.task.url);
+            // By the name that the user knows it under; one that it gives itself may be anything.
+            let known = self.task.trusted_servers.iter().find(|server| server.url == self.task.url);
+            let name = known.map_or(&self.link.server, |server| &server.name);
+            let asker = (self.policy.asker)(name, &self.task.url);
             let (user, relay) = (&self.user, self.policy.relay);
             let ask = async |message: &Value| relay(user.answers(&asker, message).await);
             let outcome = self.link.request("tools/call", params.clone(), stop, &ask).await?;

@@ -130,7 +130,8 @@ impl Link {
     ) -> Result<Outcome, Fault> {
         let id = self.take_id();
         let message = self.message(id, method, params);
-        let give_up = Instant::now() + stop.unwrap_or(self.patience).min(self.patience);
+        let wait = stop.unwrap_or(self.patience).min(self.patience);
+        let mut give_up = Instant::now() + wait;
         let Ok(sent) = tokio::time::timeout_at(give_up, self.post(&message)).await else {
             return self.stopped(id, stop).await;
         };
@@ -154,6 +155,7 @@ impl Link {
             if next.get("method").and_then(Value::as_str) == Some("elicitation/create") {
                 let answer = ask(next.pointer("/params/message").unwrap_or(&Value::Null)).await;
                 self.post(&json!({"jsonrpc": "2.0", "id": next.get("id"), "result": answer})).await?;
+                give_up = Instant::now() + wait; // the time that the user takes is not the server's
             } else if let Some(error) = next.get("error") {
                 return Ok(Outcome::Result(json!({"isError": true, "error": error})));
             } else if let Some(result) = next.get("result") {
