@@ -40,6 +40,7 @@ mod server;
 use std::{
     error::Error,
     io::Write as _,
+    num::NonZero,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -73,6 +74,10 @@ pub struct Options {
     /// How long the client may take for one scenario, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     timeout: u64,
+
+    /// How many runs of the client go on at once; without it, four times the processors
+    #[arg(long, value_name = "COUNT")]
+    jobs: Option<NonZero<usize>>,
 
     /// Write a folder a scenario here: `checks.json`, `ledger.json`, what the client wrote
     #[arg(short, long, value_name = "DIR")]
@@ -123,7 +128,7 @@ pub fn conform(options: &Options) -> Result<u8, Box<dyn Error + Send + Sync>> {
     };
     let limit = Duration::from_millis(options.timeout.max(1));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let (mut runs, channel) = runtime.block_on(run_all(&scenarios, &eras, &client, limit))?;
+    let (mut runs, channel) = runtime.block_on(run_all(&scenarios, &eras, &client, limit, options.jobs))?;
     runtime.shutdown_background();
     for run in &mut runs {
         run.judge(channel);
@@ -160,9 +165,10 @@ async fn run_all(
     eras: &[Era],
     client: &Client,
     limit: Duration,
+    jobs: Option<NonZero<usize>>,
 ) -> Result<(Vec<Run>, bool), Box<dyn Error + Send + Sync>> {
     let pairs = scenarios.iter().flat_map(|scenario| eras.iter().map(move |era| (*scenario, *era)));
-    let at_once = std::thread::available_parallelism().map_or(2, usize::from) * 2;
+    let at_once = jobs.map_or_else(|| std::thread::available_parallelism().map_or(2, usize::from) * 4, usize::from);
     let runs: Vec<_> =
         stream::iter(pairs).map(|(scenario, era)| run(scenario, era, client, limit)).buffered(at_once).collect().await;
     let runs = runs.into_iter().collect::<Result<Vec<Run>, _>>()?;

@@ -37,7 +37,7 @@ const DEVIATIONS: &[Deviation] = &[
     ("takes-absent-for-safe", |policy| policy.decide = |hints, context| decide(&absent(hints), context)),
     ("takes-null-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "null"), context)),
     ("takes-text-for-true", |policy| {
-        policy.decide = |hints, context| decide(&read_as_true(hints, "\"true\""), context)
+        policy.decide = |hints, context| decide(&read_as_true(hints, r#"\"true\""#), context)
     }),
     ("takes-one-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "1"), context)),
     ("takes-the-last-key", |policy| {

@@ -37,9 +37,14 @@ pub(super) const ALL: &[Scenario] = &[
         name: "null-hint",
         suite: "defaults",
         plan: |_| {
-            let annotations =
-                r#"{"readOnlyHint":null,"destructiveHint":null,"idempotentHint":null,"openWorldHint":null}"#;
-            Plan::trusted(vec![Tool::new("nulls", annotations)]).checks(vec![asked("nulls")])
+            let nulls = r#"{"readOnlyHint":null,"destructiveHint":null,"idempotentHint":null,"openWorldHint":null}"#;
+            let tools = vec![
+                Tool::new("nulls", nulls),
+                // Beside it, nothing alarms.
+                Tool::new("null_read_only", r#"{"readOnlyHint":null,"openWorldHint":false}"#),
+                Tool::new("null_destructive", r#"{"readOnlyHint":false,"destructiveHint":null,"openWorldHint":false}"#),
+            ];
+            Plan::trusted(tools).checks(["nulls", "null_read_only", "null_destructive"].map(asked).into())
         },
     },
     Scenario {
