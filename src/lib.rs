@@ -11,6 +11,7 @@
 //! | [`hints`] | hints as the wire carries them, read from bytes |
 //! | [`verify`] | worlds, cases, trials, lenses, the judge, reports |
 //! | [`approval`] | what a client should do with hints, and what known clients do |
+//! | [`conform`] | scenarios for clients, the ledger of what a client did, the judge |
 //! | [`wire`] | a client that speaks JSON-RPC as bytes, in both eras, over stdio and HTTP |
 //! | [`catalog`] | the inventory as tables and JSON |
 //!
@@ -29,6 +30,7 @@
 
 pub mod approval;
 pub mod catalog;
+pub mod conform;
 pub mod hints;
 mod members;
 pub mod serve;

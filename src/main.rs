@@ -9,7 +9,9 @@ use std::{
 };
 
 use candor::{
-    approval, catalog, serve,
+    approval, catalog,
+    conform::{self, bridge},
+    serve,
     verify::{self, listener, world::databases},
 };
 use clap::{Args, Parser, Subcommand};
@@ -29,6 +31,8 @@ enum Command {
     Serve(Box<serve::Options>),
     /// Call a server's tools in copies of a world, and compare what changes with its hints
     Verify(Box<verify::Options>),
+    /// Run a client against servers honest, silent, contradictory and lying, and judge what it does
+    Conform(conform::Options),
     /// Print the tools with their annotations, scopes and files
     Tools(ToolsArgs),
     /// Lay out the demo workspace in a directory of your own
@@ -39,6 +43,9 @@ enum Command {
     /// Make tokens for --tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Carry messages from standard input to a running scenario: for stdio clients of `conform`
+    #[command(name = "__bridge", hide = true)]
+    Bridge { url: String },
     /// Hold a lock on a database until standard input ends: for worlds of `verify`
     #[command(name = "__hold-lock", hide = true)]
     HoldLock { database: PathBuf },
@@ -95,6 +102,10 @@ fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
         Command::Verify(options) => {
             return verify::verify(&options).map_err(|error| -> Box<dyn std::error::Error> { error });
         }
+        Command::Conform(options) => {
+            return conform::conform(&options).map_err(|error| -> Box<dyn std::error::Error> { error });
+        }
+        Command::Bridge { url } => bridge::carry(&url).map_err(|error| -> Box<dyn std::error::Error> { error }),
         Command::Serve(options) => serve::run(*options),
         Command::Tools(ToolsArgs { json, markdown, decisions }) => {
             let (_, tools) = candor_tools::inventory();

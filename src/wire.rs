@@ -10,7 +10,7 @@ mod exchange;
 mod http;
 mod list;
 mod message;
-mod process;
+pub(crate) mod process;
 mod question;
 mod stdio;
 

@@ -14,6 +14,7 @@ mod audit;
 mod case_files;
 mod cli;
 mod confirm;
+mod conform;
 mod database;
 mod demo;
 mod gate;

@@ -11,7 +11,7 @@
 //! Names and texts come from servers, and each form makes them harmless in its own way: control,
 //! bidirectional and invisible characters are escaped, and what has a meaning in the form.
 
-mod html;
+pub(crate) mod html;
 mod json;
 mod junit;
 mod sarif;

@@ -35,7 +35,7 @@ pub struct Closed {
 }
 
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     /// Until it was killed: later the number may be somebody else's.
     #[cfg(unix)]
@@ -47,7 +47,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Start a server. Its standard input and output are left to the caller.
-    pub(super) fn start(
+    pub(crate) fn start(
         words: &[String],
         env: &[(String, String)],
         dir: Option<&Path>,
@@ -91,7 +91,7 @@ impl Process {
         self.written.text()
     }
 
-    pub(super) fn has_ended(&mut self) -> bool {
+    pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
@@ -114,7 +114,7 @@ impl Process {
 
     /// Wait for the end of a server that was told, ask it to end if it does not, and leave nothing
     /// of it behind.
-    pub(super) async fn end(mut self, told: bool) -> Closed {
+    pub(crate) async fn end(mut self, told: bool) -> Closed {
         let mut status = None;
         if told {
             status = self.wait().await;

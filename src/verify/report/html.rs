@@ -27,7 +27,7 @@ pub fn html(report: &Report) -> String {
 }
 
 /// Text with what means something in HTML and XML escaped, inside of quotes too.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
