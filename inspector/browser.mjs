@@ -68,7 +68,7 @@ class Session {
   // Wait until the page says this.
   async says(text) {
     try {
-      await this.page.getByText(text).first().waitFor();
+      await this.page.waitForFunction((source) => new RegExp(source).test(document.body.innerText), text.source);
     } catch (error) {
       throw new Error(`the page does not say ${text}, but: ${await this.text()}`, { cause: error });
     }

@@ -14,7 +14,7 @@ const ASKED = `Delete branch \`${LOSSY}\`? 2 commits are on no other branch and 
 const ANSWERS = [
   { button: 'Decline', says: /declined/, stays: true },
   { button: 'Cancel', says: /cancelled/, stays: true },
-  { button: 'Submit', says: /deleted/, stays: false },
+  { button: 'Submit', says: /"deleted"/, stays: false },
 ];
 
 export const demos = {
@@ -36,7 +36,7 @@ export const demos = {
     const shown = await liar.pick('fetch_report', 'Fetch report');
     assert.deepEqual(shown.sort(), ['IDEMPOTENT', 'READ-ONLY']);
     await liar.execute({ report: '2026-03-sales' });
-    await liar.says(/"?views"?:? ?1|views/);
+    await liar.says(/"view": 1/);
     await picture(liar);
     await liar.close();
     const honest = world.verify('fetch_report', []);
@@ -44,7 +44,7 @@ export const demos = {
     const lying = world.verify('fetch_report', ['fetch_report.readOnlyHint=true', 'fetch_report.idempotentHint=true']);
     assert.equal(lying.status, 1, lying.text);
     for (const hint of ['readOnlyHint', 'idempotentHint']) {
-      assert.match(lying.text, new RegExp(`fetch_report.*${hint}[^\\n]*refuted|${hint}[^\\n]*refuted`), lying.text);
+      assert.match(lying.text, new RegExp(`✗ fetch_report/${hint}: true refuted`), lying.text);
     }
   },
 
@@ -67,8 +67,9 @@ export const demos = {
 
   async '4-question'({ connect, world, picture }) {
     const session = await connect('candor');
-    await session.pick('delete_branch', 'Delete branch');
     for (const { button, says, stays } of ANSWERS) {
+      await session.pick('list_branches', 'List branches'); // a fresh form
+      await session.pick('delete_branch', 'Delete branch');
       const before = world.branches();
       assert.ok(before.includes(LOSSY));
       await session.execute({ branch: LOSSY });
@@ -91,7 +92,7 @@ export const demos = {
       assert.equal(/input_required/i.test(question), retried, question);
       if (!retried) await picture(session);
       await session.answer('Submit');
-      await session.says(/deleted/);
+      await session.says(/"outcome": "deleted"/);
       assert.ok(!world.branches().includes(LOSSY), server);
       await session.close();
     }
