@@ -20,7 +20,6 @@ mod generated;
 mod git_settings;
 mod hints;
 mod http;
-mod inspector;
 mod installed;
 mod inventory;
 mod judge;
