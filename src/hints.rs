@@ -1,5 +1,17 @@
 //! Hints as the wire carries them: read from the bytes of `tools/list`, never through a typed
 //! model, which would merge null with absent, coerce text, and drop what it doesn't know.
+//!
+//! ```
+//! use candor::hints::{Hint, HintName, read_list};
+//!
+//! let result = br#"{"tools": [{"name": "save", "annotations": {"destructiveHint": false}}]}"#;
+//! let (tools, next_cursor) = read_list(result)?;
+//! assert_eq!(*tools[0].hint(HintName::Destructive), Hint::Is(false));
+//! assert!(tools[0].claims(HintName::Destructive)); // and so can be refuted
+//! assert!(!tools[0].claims(HintName::ReadOnly)); // the default, false, claims nothing
+//! assert_eq!(next_cursor, None);
+//! # Ok::<(), candor::hints::ListError>(())
+//! ```
 
 use std::{borrow::Cow, fmt};
 

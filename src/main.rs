@@ -14,7 +14,7 @@ use candor::{
     serve,
     verify::{self, listener, world::databases},
 };
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 /// MCP tool annotations that tell the truth
@@ -43,6 +43,13 @@ enum Command {
     /// Make tokens for --tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Print a shell's completions to standard output
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual to standard output, in roff
+    Man,
     /// Carry messages from standard input to a running scenario: for stdio clients of `conform`
     #[command(name = "__bridge", hide = true)]
     Bridge { url: String },
@@ -119,10 +126,28 @@ fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
         }
         Command::Demo { dir } => print(&serve::demo::lay_out(&dir)?.to_string()),
         Command::Token(TokenCommand::New(new)) => print(&new.make()?),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "candor", &mut script);
+            print(&String::from_utf8(script)?)
+        }
+        Command::Man => print(&manual()?),
         Command::HoldLock { database } => databases::hold(&database),
         Command::Listen { socket, command } => Err(listener::enter(&socket, &command).into()),
     }?;
     Ok(0)
+}
+
+/// One page for candor, and one for each of its commands after it.
+fn manual() -> Result<String, Box<dyn std::error::Error>> {
+    let mut pages = Vec::new();
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut pages)?;
+    for part in command.get_subcommands().filter(|part| !part.is_hide_set() && part.get_name() != "help") {
+        clap_mangen::Man::new(part.clone()).render(&mut pages)?;
+    }
+    Ok(String::from_utf8(pages)?)
 }
 
 /// To standard output; a reader who has seen enough is no failure.

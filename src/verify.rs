@@ -4,6 +4,22 @@
 //! A claim (`readOnlyHint: true`, `destructiveHint: false`, `idempotentHint: true`,
 //! `openWorldHint: false`) is refuted by one counter-example over all cases and worlds. Nothing
 //! proves one.
+//!
+//! The judge and the lint take plain values, so they serve without the command. The lint on a list
+//! that a server sent, and the judge before any call:
+//!
+//! ```
+//! use candor::{hints::read_list, verify::{Definition, Outcome, Rule, judge, lint, sight}};
+//!
+//! let result = br#"{"tools": [{"name": "save", "title": "Save", "annotations": {"readOnlyHint": true}}]}"#;
+//! let (tools, _) = read_list(result)?;
+//! assert!(lint(&tools, Definition::Mcp).iter().any(|finding| finding.rule == Rule::Explicit));
+//!
+//! let verdicts = judge(&tools, &[], &sight(), Definition::Mcp);
+//! assert_eq!(verdicts[0].id, "save/readOnlyHint");
+//! assert_eq!(verdicts[0].outcome, Outcome::Untested); // never passed without a call
+//! # Ok::<(), candor::hints::ListError>(())
+//! ```
 
 mod act;
 pub mod case;

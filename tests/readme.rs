@@ -25,7 +25,7 @@ fn the_shell_blocks_name_commands_and_options_that_exist() {
             "$CANDOR" "${@:1:own}" --help > help.txt; test -s help.txt; echo ran >> ran.txt
         }
         cargo() { echo ran >> ran.txt; }
-        npx() { test -f "$ROOT/$3"; echo ran >> ran.txt; }
+        npm() { test "$1" = --prefix; test -f "$ROOT/$2/package-lock.json"; echo ran >> ran.txt; }
         claude() { while [ "$1" != -- ]; do shift; done; shift; "$@"; }
     "#;
     for block in blocks("sh") {

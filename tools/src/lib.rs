@@ -59,8 +59,8 @@ pub use text::shown;
 pub use toolbox::Toolbox;
 
 /// Every tool, in reading order. The only list.
-fn routes() -> [ToolRouter<Toolbox>; 15] {
-    [
+fn routes() -> Vec<ToolRouter<Toolbox>> {
+    vec![
         Toolbox::list_branches_route(),
         Toolbox::create_branch_route(),
         Toolbox::delete_branch_route(),
