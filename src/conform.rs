@@ -15,7 +15,7 @@
 //!
 //! | member | meaning |
 //! |---|---|
-//! | `toolCalls` | what the model asks for, in order: `name`, `arguments`; `reconnect`: over a new connection; `stopAfterMs`: the user stops it then |
+//! | `toolCalls` | what the model asks for, in order: `name`, `arguments`; `reconnect`: over a new connection; `stopAfterMs`: the user stops it then, or null |
 //! | `trustedServers` | the servers that the user trusts: `name` and `url`; only the address identifies one |
 //! | `approvalUrl` | where to POST questions (below) |
 //! | `elicitation` | whether the user can be asked by servers; if false, don't offer it |

@@ -105,15 +105,17 @@ pub fn judge(check: &Check, ledger: &Ledger, channel: bool) -> Outcome {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm a rule, each short by itself")]
 fn fault(rule: &Rule, ledger: &Ledger) -> Option<String> {
     let unseen = |tool: &str| Some(format!("not observed: `{tool}` was never called"));
     let none_about = |tool: &str| Some(format!("not observed: no question about `{tool}`"));
     match rule {
-        Rule::Asked(tool) if ledger.calls(tool).next().is_none() => unseen(tool),
+        Rule::Asked(tool) | Rule::Unasked(tool) | Rule::NotRepeated(tool) if ledger.calls(tool).next().is_none() => {
+            unseen(tool)
+        }
         Rule::Asked(tool) => {
             unapproved(ledger, tool, 0).map(|call| format!("call {call} of `{tool}` was sent unasked"))
         }
-        Rule::Unasked(tool) if ledger.calls(tool).next().is_none() => unseen(tool),
         Rule::Unasked(tool) => {
             ledger.questions(tool).next().map(|_| format!("the user was asked about `{tool}` for nothing"))
         }
@@ -137,7 +139,6 @@ fn fault(rule: &Rule, ledger: &Ledger) -> Option<String> {
                 _ => unseen(tool),
             }
         }
-        Rule::NotRepeated(tool) if ledger.calls(tool).next().is_none() => unseen(tool),
         Rule::NotRepeated(tool) => {
             let rows = rows(ledger, tool);
             repeated(ledger, tool)
@@ -195,11 +196,11 @@ fn fault(rule: &Rule, ledger: &Ledger) -> Option<String> {
             ledger.0.iter().any(elicits).then(|| "it declares elicitation, where nobody can be asked".into())
         }
         Rule::NamesServer => {
-            let named = ledger.0.iter().filter_map(|event| match event {
+            let mut named = ledger.0.iter().filter_map(|event| match event {
                 Event::Relayed { server } => Some(server),
                 _ => None,
             });
-            match named.last() {
+            match named.next_back() {
                 None => Some("not observed: the server's question did not reach the user".into()),
                 Some(server) if server.trim().is_empty() => Some("the user is not told who asks".into()),
                 Some(_) => None,

@@ -179,6 +179,7 @@ pub enum Trusted {
 
 impl Plan {
     /// A trusted server with these tools, each called once.
+    #[must_use]
     pub fn trusted(tools: Vec<Tool>) -> Self {
         let calls = tools.iter().map(|tool| Wanted::new(&tool.name)).collect();
         Self {
@@ -197,6 +198,7 @@ impl Plan {
     }
 
     /// The same from a server that nobody trusts.
+    #[must_use]
     pub fn untrusted(tools: Vec<Tool>) -> Self {
         Self { trust: Trusted::Nobody, ..Self::trusted(tools) }
     }
@@ -210,6 +212,7 @@ impl Plan {
 
 impl Wanted {
     /// A call with an argument of its own.
+    #[must_use]
     pub fn new(tool: &str) -> Self {
         let arguments = json!({"target": format!("{tool}-target")});
         Self { tool: tool.to_owned(), arguments, reconnect: false, stop_after: None }

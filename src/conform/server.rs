@@ -104,14 +104,12 @@ impl Server {
             Trusted::Namesake => json!([{"name": NAME, "url": "http://127.0.0.1:9/mcp"}]),
         };
         let calls = plan.calls.iter().map(|call| {
-            let mut wanted = json!({"name": call.tool, "arguments": call.arguments});
-            if call.reconnect {
-                wanted["reconnect"] = Value::Bool(true);
-            }
-            if let Some(stop) = call.stop_after {
-                wanted["stopAfterMs"] = json!(u64::try_from(stop.as_millis()).unwrap_or(u64::MAX));
-            }
-            wanted
+            json!({
+                "name": call.tool,
+                "arguments": call.arguments,
+                "reconnect": call.reconnect,
+                "stopAfterMs": call.stop_after.map(|stop| u64::try_from(stop.as_millis()).unwrap_or(u64::MAX)),
+            })
         });
         json!({
             "toolCalls": calls.collect::<Vec<_>>(),

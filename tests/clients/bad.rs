@@ -4,6 +4,7 @@
 //!
 //! Without arguments, their names. Each is caught by the checks that are about it and by no other:
 //! `tests/conform/matrix.rs` says which, and runs them all.
+#![expect(clippy::indexing_slicing, reason = "members of JSON objects that this client makes itself")]
 #![expect(clippy::print_stdout, reason = "an example talks to who started it")]
 
 #[path = "reference/approval.rs"]
@@ -37,15 +38,15 @@ const DEVIATIONS: &[Deviation] = &[
     ("takes-absent-for-safe", |policy| policy.decide = |hints, context| decide(&absent(hints), context)),
     ("takes-null-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "null"), context)),
     ("takes-text-for-true", |policy| {
-        policy.decide = |hints, context| decide(&read_as_true(hints, r#"\"true\""#), context)
+        policy.decide = |hints, context| decide(&read_as_true(hints, r#"\"true\""#), context);
     }),
     ("takes-one-for-true", |policy| policy.decide = |hints, context| decide(&read_as_true(hints, "1"), context)),
     ("takes-the-last-key", |policy| {
-        policy.decide = |hints, context| decide(&read_as_true(hints, "the key twice"), context)
+        policy.decide = |hints, context| decide(&read_as_true(hints, "the key twice"), context);
     }),
     ("guesses-keys", |policy| {
         policy.read =
-            |bytes| read_list(String::from_utf8_lossy(bytes).replace("readonlyHint", "readOnlyHint").as_bytes())
+            |bytes| read_list(String::from_utf8_lossy(bytes).replace("readonlyHint", "readOnlyHint").as_bytes());
     }),
     ("drops-odd-tools", |policy| {
         policy.read = |bytes| {
@@ -105,7 +106,7 @@ const DEVIATIONS: &[Deviation] = &[
     ("accepts-always", |policy| policy.relay = |_| yes()),
     ("cancels-where-declined", |policy| {
         policy.relay = |said| match said {
-            Some(said) if said["action"] == "accept" => said,
+            Some(said) if said.get("action").is_some_and(|action| action == "accept") => said,
             _ => json!({"action": "cancel"}),
         }
     }),
@@ -131,7 +132,9 @@ const DEVIATIONS: &[Deviation] = &[
 #[tokio::main]
 async fn main() -> Result<(), Fault> {
     let Some(name) = std::env::args().nth(1) else {
-        DEVIATIONS.iter().for_each(|(name, _)| println!("{name}"));
+        for (name, _) in DEVIATIONS {
+            println!("{name}");
+        }
         return Ok(());
     };
     match name.as_str() {

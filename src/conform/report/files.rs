@@ -24,6 +24,13 @@ pub(in crate::conform) fn write(dir: &Path, run: &Run) -> io::Result<()> {
 fn checks(run: &Run, timestamp: &str) -> Value {
     let page = format!("https://modelcontextprotocol.io/specification/{}/server/tools", run.era.name());
     let checks = run.checks.iter().map(|(check, outcome)| {
+        let (fault, reason) = match outcome {
+            Outcome::Success => (None, None),
+            Outcome::Failure(fault) => (Some(fault), None),
+            Outcome::Skipped => (None, Some("untested: the client reports no questions")),
+        };
+        let mut details = json!({"suite": run.suite, "protocolVersion": run.era.name()});
+        add(&mut details, "reason", reason);
         let mut entry = json!({
             "id": check.id,
             "name": format!("{}/{}", run.scenario, check.id),
@@ -35,16 +42,16 @@ fn checks(run: &Run, timestamp: &str) -> Value {
             },
             "timestamp": timestamp,
             "specReferences": [{"id": "MCP-Tools", "url": page}],
-            "details": {"suite": run.suite, "protocolVersion": run.era.name()},
+            "details": details,
         });
-        match outcome {
-            Outcome::Failure(fault) => entry["errorMessage"] = Value::from(fault.as_str()),
-            Outcome::Skipped => {
-                entry["details"]["reason"] = Value::from("untested: the client reports no questions");
-            }
-            Outcome::Success => {}
-        }
+        add(&mut entry, "errorMessage", fault.map(String::as_str));
         entry
     });
     checks.collect()
+}
+
+fn add(entry: &mut Value, key: &str, text: Option<&str>) {
+    if let (Some(members), Some(text)) = (entry.as_object_mut(), text) {
+        members.insert(key.into(), text.into());
+    }
 }

@@ -40,9 +40,13 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 fn lose(loss: Loss) -> Plan {
-    let lost = |name, annotations| Tool::new(name, annotations).act(Act::Lose(loss));
-    let tools =
-        vec![lost("add_note", ADDS), lost("save_note", SAVES), lost("read_note", READS), Tool::new("after", READS)];
+    let unanswered = |name, annotations| Tool::new(name, annotations).act(Act::Lose(loss));
+    let tools = vec![
+        unanswered("add_note", ADDS),
+        unanswered("save_note", SAVES),
+        unanswered("read_note", READS),
+        Tool::new("after", READS),
+    ];
     let once = "What is not idempotent is not sent again unasked after a lost reply.";
     let few = "A call that may be sent again is sent a few times at most.";
     Plan::trusted(tools).checks(vec![

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures::stream;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Stage, calls, lists};
@@ -60,7 +60,7 @@ fn request(stage: &Arc<Stage>, headers: &HeaderMap, method: &str, id: Value, par
     let elicitation = match stage.era {
         Era::Modern => match modern(stage, method, &id, &params) {
             Ok(elicitation) => elicitation,
-            Err(refusal) => return refusal,
+            Err(refusal) => return *refusal,
         },
         Era::Legacy if method == "initialize" => return initialize(stage, &id, &params),
         // A client of both eras may try the other one first.
@@ -92,7 +92,7 @@ fn request(stage: &Arc<Stage>, headers: &HeaderMap, method: &str, id: Value, par
 }
 
 /// Whether the client has elicitation, or what is wrong with its version.
-fn modern(stage: &Stage, method: &str, id: &Value, params: &Value) -> Result<bool, Response> {
+fn modern(stage: &Stage, method: &str, id: &Value, params: &Value) -> Result<bool, Box<Response>> {
     let meta = |key: &str| params.get("_meta").and_then(|meta| meta.get(format!("io.modelcontextprotocol/{key}")));
     let version = meta("protocolVersion").and_then(Value::as_str);
     if version != Some(Era::Modern.name()) {
@@ -103,7 +103,7 @@ fn modern(stage: &Stage, method: &str, id: &Value, params: &Value) -> Result<boo
         let data = json!({"supported": [Era::Modern.name()], "requested": spoken});
         let refusal = json!({"code": UNSUPPORTED_VERSION, "message": "unsupported protocol version", "data": data});
         let reply = json!({"jsonrpc": "2.0", "id": id, "error": refusal});
-        return Err(json(StatusCode::BAD_REQUEST, reply.to_string()));
+        return Err(Box::new(json(StatusCode::BAD_REQUEST, reply.to_string())));
     }
     Ok(meta("clientCapabilities").is_some_and(|capabilities| capabilities.get("elicitation").is_some()))
 }
@@ -112,9 +112,9 @@ fn initialize(stage: &Stage, id: &Value, params: &Value) -> Response {
     let session = stage.fresh_id();
     let elicitation = params.pointer("/capabilities/elicitation").is_some();
     {
-        let mut state = stage.state();
-        state.sessions.insert(session.clone(), elicitation);
-        state.conversations += 1;
+        let mut now = stage.state();
+        now.sessions.insert(session.clone(), elicitation);
+        now.conversations += 1;
     }
     stage.note(Event::Opened { method: "initialize".into() });
     let identity = Stage::identity();
@@ -159,21 +159,18 @@ pub(super) async fn delete(State(stage): State<Arc<Stage>>, headers: HeaderMap) 
 fn listen(stage: &Arc<Stage>, request: Option<Value>) -> Response {
     let news = stage.news.subscribe();
     let meta = request.map(|id| json!({"io.modelcontextprotocol/subscriptionId": id}));
-    let say = |method: &str, mut params: Value, meta: &Option<Value>| {
-        if let Some(meta) = meta {
-            params["_meta"] = meta.clone();
-        }
+    let say = |method: &str, mut params: Map<String, Value>, meta: &Option<Value>| {
+        params.extend(meta.iter().map(|meta| ("_meta".to_owned(), meta.clone())));
         event(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string())
     };
-    let first = match &meta {
-        None => Bytes::from_static(b": listening\n\n"),
-        Some(_) => {
-            let agreed = json!({"notifications": {"toolsListChanged": true}});
-            say("notifications/subscriptions/acknowledged", agreed, &meta)
-        }
+    let first = if meta.is_some() {
+        let agreed = Map::from_iter([("notifications".to_owned(), json!({"toolsListChanged": true}))]);
+        say("notifications/subscriptions/acknowledged", agreed, &meta)
+    } else {
+        Bytes::from_static(b": listening\n\n")
     };
     let events = stream::unfold((Some(first), news), move |(first, mut news)| {
-        let changed = say("notifications/tools/list_changed", json!({}), &meta);
+        let changed = say("notifications/tools/list_changed", Map::new(), &meta);
         async move {
             if let Some(first) = first {
                 return Some((Ok::<_, Infallible>(first), (None, news)));

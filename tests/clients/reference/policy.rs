@@ -37,6 +37,7 @@ pub(crate) struct Policy {
 
 /// What a client does without being told.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a habit of its own")]
 pub(crate) struct Habits {
     /// Read the list to its end.
     pub(crate) all_pages: bool,
