@@ -58,9 +58,7 @@ impl<'a> Source<'a> {
             values.extend(["UTC", "Asia/Kolkata"].map(|zone| json!(zone)));
         } else if last == "time" {
             values.extend(["09:30", "2026-03-02T09:30:00Z"].map(|time| json!(time)));
-        } else if !world.repositories.is_empty()
-            && ["revision", "rev", "ref", "commit", "target", "sha"].contains(&last)
-        {
+        } else if !world.repositories.is_empty() && ["revision", "rev", "ref", "target"].contains(&last) {
             values.extend(["HEAD", "HEAD~1"].map(|revision| json!(revision)));
         } else if ["url", "uri", "href", "link", "endpoint"].contains(&last) {
             values.extend(["{listener}/", "{listener}/missing", "{listener}/redirect"].map(|url| json!(url)));
