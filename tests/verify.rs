@@ -6,6 +6,7 @@ mod broken;
 mod foreign;
 mod ours;
 mod remote;
+mod runners;
 mod worlds;
 
 use std::{fmt, fs, path::Path, process::Command};

@@ -8,6 +8,7 @@ mod progress;
 mod remote;
 mod roads;
 mod rung;
+mod runners;
 mod served;
 mod trials;
 mod worlds;
@@ -104,7 +105,7 @@ impl Options {
     /// If the server can't be started or listed.
     pub async fn list(&self) -> Result<(Server, Vec<DeclaredTool>), Failure> {
         let tokens = tempfile::tempdir()?;
-        let roads = self.roads(&tokens, self.climb()?.rung)?;
+        let roads = self.roads(&tokens, self.climb()?.rung).await?;
         let (server, tools, _) = self.introduce(roads, plain(&self.worlds()?)?).await?;
         Ok((server, tools))
     }
@@ -117,7 +118,7 @@ impl Options {
     pub async fn observe(&self) -> Result<Run, Failure> {
         let tokens = tempfile::tempdir()?;
         let standing = self.climb()?;
-        let roads = self.roads(&tokens, standing.rung)?;
+        let roads = self.roads(&tokens, standing.rung).await?;
         let worlds = self.worlds()?;
         let (worlds, mut beside) = if self.lint { (worlds, Vec::new()) } else { self.usable(worlds).await? };
         let (server, tools, roads) = self.introduce(roads, plain(&worlds)?).await?;

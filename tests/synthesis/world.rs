@@ -124,6 +124,9 @@ fn names_of_parameters_choose_the_source() {
         let values = first(name);
         assert_eq!(values[0].as_str().unwrap().len(), 40, "{name}: {values:?}");
     }
+    for (name, value) in [("revision", "HEAD"), ("timezone", "UTC"), ("target_time_zone", "UTC"), ("time", "09:30")] {
+        assert_eq!(first(name)[0], value, "{name}: {:?}", first(name));
+    }
     for name in ["table", "table_name", "tableName"] {
         assert!(world.tables.iter().any(|table| first(name)[0] == table.name.as_str()), "{name}: {:?}", first(name));
     }

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use super::{
     Failure, NOBODY, Options,
     rung::{self, Rung},
+    runners::Runner,
 };
 use crate::{
     hints::DeclaredTool,
@@ -27,7 +28,7 @@ pub(super) struct Road {
 
 impl Options {
     /// The ways to try. A server of somebody else speaks one era or the other; ours speaks both.
-    pub(super) fn roads(&self, tokens: &TempDir, rung: Rung) -> Result<Vec<Road>, Failure> {
+    pub(super) async fn roads(&self, tokens: &TempDir, rung: Rung) -> Result<Vec<Road>, Failure> {
         let both = |transport, target: Target| {
             let road = |era| Road { transport, era, target: target.clone(), rung };
             Ok([Era::Legacy, Era::Modern].map(road).to_vec())
@@ -38,7 +39,11 @@ impl Options {
         if self.command.is_empty() {
             return self.ours(tokens, rung);
         }
-        both("stdio", Target::Stdio { command: self.command.clone(), env: Vec::new(), dir: None })
+        let env = match Runner::of(&self.command) {
+            Some(runner) if matches!(rung, Rung::Box { .. }) => runner.prepare().await?,
+            _ => Vec::new(),
+        };
+        both("stdio", Target::Stdio { command: self.command.clone(), env, dir: None })
     }
 
     fn ours(&self, tokens: &TempDir, rung: Rung) -> Result<Vec<Road>, Failure> {

@@ -159,8 +159,9 @@ pub fn sight() -> Sight {
     }
 }
 
-/// The address by which a box shows the listener of a case: one of those that are for examples.
-const SHOWN_AS: &str = "203.0.113.10";
+/// The address by which a box shows the listener of a case: far from those that the sink gives to
+/// names, and public, as a careful server fetches from no other.
+const SHOWN_AS: &str = "1.2.4.8";
 
 impl Rung {
     /// Where a server finds the listener of a case, and the way there out of a box.

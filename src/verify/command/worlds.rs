@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use candor_tools::shown;
 use git2::{Config, Repository};
 
-use super::{Failure, Options, rung::Rung};
+use super::{Failure, Options, rung::Rung, runners::Runner};
 use crate::verify::{Finding, Level, Rule, World, builders};
 
 /// Our worlds by name, for messages.
@@ -49,7 +49,9 @@ impl Options {
     /// without a box, the server would work on the original.
     fn on_the_command_line(&self) -> Result<Vec<World>, Failure> {
         let mut found: Vec<PathBuf> = Vec::new();
-        for word in self.command.iter().skip(1) {
+        // Of a package runner's words, those that are for the server.
+        let words = Runner::of(&self.command).map_or(self.command.get(1..).unwrap_or_default(), |it| it.arguments);
+        for word in words {
             // `--option=DIR` names one, too.
             let place = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
             let path = Path::new(place).canonicalize().ok().filter(|path| path.is_dir());

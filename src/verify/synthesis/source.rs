@@ -54,7 +54,13 @@ impl<'a> Source<'a> {
             let texts = ["A line that candor wrote.\n", "Another line.\n"].map(|text| json!(text));
             return texts.into_iter().filter(takes).collect();
         }
-        if ["url", "uri", "href", "link", "endpoint"].contains(&last) {
+        if ["timezone", "tz"].contains(&last) || parameter.ends_with(&["time".into(), "zone".into()]) {
+            values.extend(["UTC", "Asia/Kolkata"].map(|zone| json!(zone)));
+        } else if last == "time" {
+            values.extend(["09:30", "2026-03-02T09:30:00Z"].map(|time| json!(time)));
+        } else if !world.repositories.is_empty() && ["revision", "rev", "ref", "target"].contains(&last) {
+            values.extend(["HEAD", "HEAD~1"].map(|revision| json!(revision)));
+        } else if ["url", "uri", "href", "link", "endpoint"].contains(&last) {
             values.extend(["{listener}/", "{listener}/missing", "{listener}/redirect"].map(|url| json!(url)));
         } else if place(&["repo", "repository", "cwd", "workdir", "workspace", "project", "root"]) {
             values.extend(inside(&world.repositories));
