@@ -1,9 +1,10 @@
 //! candor beside its peers, under one load driver: `cargo bench-peers [-- --quick] [--alone]
-//! [--scratch DIR] [--write]`.
+//! [--scratch DIR] [--write] [--candor FILE]
+//! [--only stdio|branches|http|growth]`.
 //!
 //! Rounds are interleaved, so that a machine that is busy for a while is busy for everybody; what
 //! holds is the ratio of medians within one run. `--quick` shortens the rounds, `--alone` leaves
-//! the peers out, `--write` renews `tests/peers/PERFORMANCE.md`. Exit status 1 if a target is missed.
+//! the peers out, `--write` renews `tests/peers/PERFORMANCE.md`, `--candor` takes another binary. Exit status 1 if a target is missed.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints tables, and how far it is")]
 #![expect(clippy::indexing_slicing, reason = "bytes are cut at counts that were just read")]
 #![expect(
@@ -37,6 +38,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 /// What is measured on, and how long.
 pub(crate) struct Bench {
+    candor: String,
     dir: tempfile::TempDir,
     peers: Option<Peers>,
     figures: Figures,
@@ -58,7 +60,7 @@ impl Bench {
     pub(crate) fn candor(&self, options: &[&str]) -> Vec<String> {
         let audit = self.path("audit.jsonl");
         let limits = ["--calls-per-second", "4000000", "--calls-at-once", "64"];
-        let mut command = vec![env!("CARGO_BIN_EXE_candor").to_owned(), "serve".to_owned()];
+        let mut command = vec![self.candor.clone(), "serve".to_owned()];
         command.extend(limits.iter().chain(&["--audit", &audit]).chain(options).map(ToString::to_string));
         command
     }
@@ -81,6 +83,7 @@ fn main() -> Result<ExitCode, Failure> {
     let scratch = value("--scratch").map_or_else(|| root.join("target/bench-peers"), PathBuf::from);
     let quick = has("--quick");
     let mut bench = Bench {
+        candor: value("--candor").unwrap_or_else(|| env!("CARGO_BIN_EXE_candor").to_owned()),
         dir: tempfile::tempdir()?,
         peers: if has("--alone") { None } else { Some(Peers::install(&scratch)?) },
         figures: Figures::default(),
@@ -93,12 +96,20 @@ fn main() -> Result<ExitCode, Failure> {
     worlds::database(&bench.dir.path().join("shop.db"))?;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    load::stdio(&mut bench)?;
-    load::isolation(&mut bench)?;
-    load::branches(&mut bench)?;
-    runtime.block_on(load::http(&mut bench))?;
-    runtime.block_on(load::abandoned(&mut bench))?;
-    let growth = growth::table(&bench, &runtime)?;
+    let only = value("--only");
+    let wanted = |part: &str| only.as_ref().is_none_or(|only| only == part);
+    if wanted("stdio") {
+        load::stdio(&mut bench)?;
+        load::isolation(&mut bench)?;
+    }
+    if wanted("branches") {
+        load::branches(&mut bench)?;
+    }
+    if wanted("http") {
+        runtime.block_on(load::http(&mut bench))?;
+        runtime.block_on(load::abandoned(&mut bench))?;
+    }
+    let growth = if wanted("growth") { growth::table(&bench, &runtime)? } else { String::new() };
 
     let targets = judgement::targets(&bench.figures);
     let page = judgement::page(&bench, &growth, &targets);
@@ -112,7 +123,7 @@ fn main() -> Result<ExitCode, Failure> {
 
 /// A token that may read, let in by the tokens file.
 fn make_token(bench: &Bench) -> Result<String, Failure> {
-    let made = Command::new(env!("CARGO_BIN_EXE_candor")).args(["token", "new", "bench", "read"]).output()?;
+    let made = Command::new(&bench.candor).args(["token", "new", "bench", "read"]).output()?;
     let text = String::from_utf8(made.stdout)?;
     fs::write(bench.dir.path().join("tokens.toml"), &text)?;
     let token = text.lines().find_map(|line| line.strip_prefix("# ").filter(|rest| rest.starts_with("candor_")));
