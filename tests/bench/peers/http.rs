@@ -35,6 +35,9 @@ pub(crate) enum Era {
     Hello,
 }
 
+/// Of the same length as all that follow it: in a session no two open requests may share one.
+const FIRST_ID: usize = 1_000_000;
+
 /// A server process that listens, ended with this value.
 pub(crate) struct Server {
     child: Child,
@@ -119,7 +122,7 @@ impl Server {
             }
         };
         let request =
-            self.request(&headers, &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}));
+            self.request(&headers, &json!({"jsonrpc": "2.0", "id": FIRST_ID, "method": "tools/call", "params": call}));
         let answer = Connection::open(self.address).await?.exchange(&request).await?;
         let text = String::from_utf8_lossy(&answer);
         if !text.starts_with("HTTP/1.1 200") || text.contains("\"isError\":true") || text.contains("\"error\":") {
@@ -135,11 +138,14 @@ impl Server {
             opened.push(Connection::open(self.address).await?);
         }
         let began = Instant::now();
-        let clients = opened.into_iter().map(|mut connection| async move {
+        let text = std::str::from_utf8(request)?;
+        let (from, requests) = (FIRST_ID.to_string(), 0..connections);
+        let requests = requests.map(|number| text.replacen(&from, &(FIRST_ID + number).to_string(), 1).into_bytes());
+        let clients = opened.into_iter().zip(requests).map(|(mut connection, request)| async move {
             let mut times = Vec::new();
             while began.elapsed() < time {
                 let sent = Instant::now();
-                let answer = connection.exchange(request).await?;
+                let answer = connection.exchange(&request).await?;
                 if !answer.starts_with(b"HTTP/1.1 200") {
                     return Err(String::from_utf8_lossy(&answer).into_owned().into());
                 }

@@ -184,7 +184,9 @@ pub(crate) async fn http(bench: &mut Bench) -> Result<(), Failure> {
         bench.tell(&format!("http: round {round} of {}", bench.rounds));
         for connections in [1, 8, 64] {
             for (who, request, server) in &requests {
-                let run = server.load(request, connections, bench.slice).await;
+                let patience = bench.slice + Duration::from_secs(10);
+                let run = tokio::time::timeout(patience, server.load(request, connections, bench.slice)).await;
+                let run = run.map_err(|_| format!("{who}: an answer on {connections} connections does not end"))?;
                 let run = run.map_err(|error| format!("{who}: {error}"))?;
                 bench.figures.add(&format!("http {connections}"), who, run.rate);
                 if connections == 64 {
