@@ -156,7 +156,7 @@ pub(crate) async fn http(bench: &mut Bench) -> Result<(), Failure> {
     bench.tell("http: start");
     let ours = candor_on_http(bench, &[])?;
     let hello = port()?;
-    let command = vec![std::env::current_exe()?.display().to_string(), "--hello".to_owned(), hello.to_string()];
+    let command = [std::env::current_exe()?.display().to_string(), "--hello".to_owned(), hello.to_string()];
     let floor = http::Server::start(
         &[&["env".to_owned(), format!("BENCH_TOKEN={}", bench.token)], &command[..]].concat(),
         hello,

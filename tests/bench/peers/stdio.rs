@@ -144,7 +144,7 @@ impl Server {
             if count == 0 {
                 return Err("the server ended".into());
             }
-            let lines = chunk[..count].iter().filter(|byte| **byte == b'\n').count();
+            let lines = line_ends(&chunk[..count]);
             let now = Instant::now();
             for _ in 0..lines {
                 // Answers may overtake each other: with one in flight this is exact, else by rank.
@@ -163,7 +163,7 @@ impl Server {
             if count == 0 {
                 break;
             }
-            open = open.saturating_sub(chunk[..count].iter().filter(|byte| **byte == b'\n').count());
+            open = open.saturating_sub(line_ends(&chunk[..count]));
         }
         Ok(run)
     }
@@ -174,6 +174,10 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn line_ends(bytes: &[u8]) -> usize {
+    bytes.split(|byte| *byte == b'\n').count() - 1
 }
 
 /// When a load ends.
