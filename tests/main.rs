@@ -38,6 +38,7 @@ mod repo;
 mod report_forms;
 mod reports;
 mod sandbox;
+mod shortcuts;
 mod stdio;
 mod support;
 mod synthesis;

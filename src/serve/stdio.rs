@@ -10,6 +10,7 @@ use rmcp::{RoleServer, Service, ServiceExt, service::ServerInitializeError};
 use tokio_util::sync::CancellationToken;
 
 use framing::Lines;
+pub use framing::parse;
 
 /// Serve until the client closes our input, stops reading our output, or `stop`, which is as if the
 /// input had ended: calls that run already may end, and are answered.

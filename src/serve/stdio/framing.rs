@@ -178,7 +178,12 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
 }
 
-fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
+/// One line as a message, or what to answer to a line that is none.
+///
+/// # Errors
+///
+/// The answer as a line; `None` if none is due.
+pub fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line); // a byte order mark
     if line.iter().all(u8::is_ascii_whitespace) {
         return Err(None);
