@@ -22,6 +22,7 @@
 //! ```
 
 mod act;
+mod artefact;
 pub mod case;
 mod command;
 mod conduct;

@@ -248,6 +248,16 @@ fn verdicts_have_one_id_each_in_the_order_of_the_list() {
     assert_eq!(ids, expected.concat());
 }
 
+/// The rules by which what is left behind is excused.
+const ARTEFACTS: [&str; 6] = [
+    "the server's own directory for temporary files (`TMPDIR`), which ends with it",
+    "compiled code beside its source (`__pycache__`), made anew when it is missing",
+    "a cache (`~/.cache`, XDG Base Directory Specification): made anew when it is missing",
+    "the cache of npm (`~/.npm`): made anew when it is missing",
+    "the cache of node-gyp (`~/.node-gyp`): made anew when it is missing",
+    "the cache of Bun: made anew when it is missing",
+];
+
 #[test]
 fn a_directory_may_count_what_the_specification_excuses() {
     let judged = |definition, effects: &[Effect], hint: usize| {
@@ -255,9 +265,15 @@ fn a_directory_may_count_what_the_specification_excuses() {
     };
     for definition in Definition::ALL {
         let counts = definition == Definition::OpenaiDirectory;
-        let outcome = judged(definition, &[excused("files")], 0).outcome;
-        assert_eq!(outcome == Outcome::Refuted, counts, "a cache file under {definition}");
-        assert_eq!(judged(definition, &[excused("git")], 0).outcome, Outcome::Holds, "a stat cache under {definition}");
+        for rule in ARTEFACTS {
+            let kept = Effect::excused("files", "x", "created", rule);
+            let outcome = judged(definition, &[kept], 0).outcome;
+            assert_eq!(outcome == Outcome::Refuted, counts, "{rule} under {definition}");
+        }
+        for lens in ["files", "text", "json", "git", "transient", "process", "network"] {
+            let bookkeeping = Effect::excused(lens, "x", "times set", "times alone");
+            assert_eq!(judged(definition, &[bookkeeping], 0).outcome, Outcome::Holds, "{lens} under {definition}");
+        }
         assert_eq!(judged(definition, &[recoverable()], 1).outcome, Outcome::Refuted, "{definition}");
     }
     let note = |definition, effects: &[Effect], hint| judged(definition, effects, hint).note.unwrap_or_default();

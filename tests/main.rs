@@ -17,6 +17,8 @@ mod confirm;
 mod conform;
 mod database;
 mod demo;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod fixture;
 mod gate;
 mod generated;
 mod git_settings;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Effect, Grade, Phase};
+use super::{Effect, Grade, Phase, artefact};
 use crate::{
     approval::impact::Impact,
     hints::{Hint, HintName},
@@ -187,10 +187,11 @@ impl Definition {
     }
 
     /// Whether an effect is a change by this definition. Bookkeeping is none, but the `OpenAI`
-    /// directory counts "persisting artefacts" and "writing logs", which is what excused files are.
+    /// directory counts "persisting artefacts", which caches, compiled code and temporary files are;
+    /// times, locks and equal content are no artefacts.
     #[must_use]
     pub fn changes(self, effect: &Effect) -> bool {
-        let artefact = effect.excuse.is_some() && matches!(effect.lens, "files" | "text" | "json");
+        let artefact = effect.excuse.is_some_and(artefact::is_excused_by);
         effect.grade > Grade::None || (self == Self::OpenaiDirectory && artefact)
     }
 }

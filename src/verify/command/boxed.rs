@@ -62,6 +62,7 @@ impl Boxed {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut variables = scrubbed(std::env::vars());
         variables.extend(env);
+        variables.push((listener::MARK.into(), "box".into()));
         let spec = Spec {
             command,
             env: variables,

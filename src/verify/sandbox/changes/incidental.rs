@@ -5,17 +5,10 @@
 
 use std::path::Path;
 
-use crate::verify::{Effect, Grade};
-
-const TEMPORARY: &str = "the server's own directory for temporary files (`TMPDIR`), which ends with it";
-const BYTECODE: &str = "compiled code beside its source (`__pycache__`), made anew when it is missing";
-/// Below the home directory.
-const CACHES: [(&str, &str); 4] = [
-    (".cache", "a cache (`~/.cache`, XDG Base Directory Specification): made anew when it is missing"),
-    (".npm", "the cache of npm (`~/.npm`): made anew when it is missing"),
-    (".node-gyp", "the cache of node-gyp (`~/.node-gyp`): made anew when it is missing"),
-    (".bun/install/cache", "the cache of Bun: made anew when it is missing"),
-];
+use crate::verify::{
+    Effect, Grade,
+    artefact::{BYTECODE, CACHES, TEMPORARY},
+};
 
 /// Excuse an effect if its place is one of these.
 pub(super) fn excuse(effect: &mut Effect, temporary: &Path, home: Option<&Path>) {
