@@ -4,7 +4,12 @@ use std::fmt::Write;
 
 use candor_tools::Scope;
 use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    approval::{Context, Hints, Trust, decide, impact},
+    hints::{Hint, HintName},
+};
 
 /// The file that holds a tool, from the root of the repository.
 #[must_use]
@@ -51,10 +56,41 @@ pub fn markdown(tools: &[Tool]) -> String {
     text
 }
 
-/// Every tool as a client sees it, with its scope and file beside it.
+/// Every tool as a client sees it, with its scope and file beside it, what a client should do with
+/// it, and, for each hint, what known clients would do if it were false.
 #[must_use]
 pub fn json(tools: &[Tool]) -> Value {
-    tools.iter().map(|tool| json!({"tool": tool, "scope": Scope::of(tool), "file": file_of(&tool.name)})).collect()
+    tools
+        .iter()
+        .map(|tool| {
+            let declared = declared(tool);
+            let approval = |trust| decide(&declared, Context { trust, ..Context::default() });
+            json!({
+                "tool": tool,
+                "scope": Scope::of(tool),
+                "file": file_of(&tool.name),
+                "approval": {"trusted": approval(Trust::Trusted), "untrusted": approval(Trust::Untrusted)},
+                "ifFalse": if_false(&declared),
+            })
+        })
+        .collect()
+}
+
+/// For each boolean hint, whom it would deceive if it were false, and how.
+fn if_false(declared: &Hints) -> Map<String, Value> {
+    let impacts = |hint: HintName| match declared.get(hint) {
+        Hint::Is(value) => Some((hint.name().to_owned(), json!(impact(declared, hint, !value)))),
+        Hint::Absent | Hint::Malformed(_) => None,
+    };
+    HintName::ALL.into_iter().filter_map(impacts).collect()
+}
+
+fn declared(tool: &Tool) -> Hints {
+    let hints = HintName::ALL.into_iter().zip(hints(tool));
+    hints.fold(Hints::default(), |declared, (name, (_, hint))| match hint {
+        Some(value) => declared.with(name, Hint::Is(value)),
+        None => declared,
+    })
 }
 
 fn row([tool, reads, destroys, repeats, open, scope, title]: [&str; 7]) -> String {

@@ -15,11 +15,10 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{MapAccess, Visitor},
-};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
+
+use crate::members::Members;
 
 /// One of the four boolean hints of `ToolAnnotations` (schema, revisions since 2025-03-26).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -246,29 +245,4 @@ fn read_tool(raw: &RawValue) -> Result<Option<DeclaredTool>, serde_json::Error> 
 fn clip(text: &str) -> String {
     let cut: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().count() > 40 { format!("{cut}…") } else { cut }
-}
-
-/// The members of a JSON object in order, duplicates and all.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
 }

@@ -2,14 +2,15 @@
 #![expect(clippy::print_stderr, reason = "what keeps a command from running is told on standard error")]
 
 use std::{
+    ffi::OsString,
     io::{ErrorKind, Write},
     path::PathBuf,
     process::ExitCode,
 };
 
 use candor::{
-    catalog, serve,
-    verify::{self, world::databases},
+    approval, catalog, serve,
+    verify::{self, listener, world::databases},
 };
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
@@ -48,16 +49,28 @@ enum Command {
     /// Hold a lock on a database until standard input ends: for worlds of `verify`
     #[command(name = "__hold-lock", hide = true)]
     HoldLock { database: PathBuf },
+    /// Become a server whose system calls are seen: for `verify`
+    #[command(name = "__listen", hide = true)]
+    Listen {
+        socket: PathBuf,
+        #[arg(last = true)]
+        command: Vec<OsString>,
+    },
 }
 
 #[derive(Args)]
 struct ToolsArgs {
-    /// As JSON: each tool as clients see it, with its scope and its file
+    /// As JSON: each tool as clients see it, with its scope and its file, what a client should do
+    /// with it, and what known clients would do if one of its hints were false
     #[arg(long)]
     json: bool,
     /// As the table in the README
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "decisions"])]
     markdown: bool,
+    /// What a client should do with each combination of hints, and what known clients do; with
+    /// --json for programs
+    #[arg(long)]
+    decisions: bool,
 }
 
 #[derive(Subcommand)]
@@ -67,6 +80,11 @@ enum TokenCommand {
 }
 
 fn main() -> ExitCode {
+    // While there is one thread: a box leaves namespaces, and forks.
+    #[cfg(target_os = "linux")]
+    if verify::sandbox::is_wanted() {
+        return verify::sandbox::enter(listener::install);
+    }
     let cli = Cli::parse();
     log_to_stderr();
     match run(cli.command) {
@@ -85,11 +103,13 @@ fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
             return verify::verify(&options).map_err(|error| -> Box<dyn std::error::Error> { error });
         }
         Command::Serve(options) => serve::run(*options),
-        Command::Tools(ToolsArgs { json, markdown }) => {
+        Command::Tools(ToolsArgs { json, markdown, decisions }) => {
             let (_, tools) = candor_tools::inventory();
-            print(&match (json, markdown) {
-                (true, _) => format!("{:#}\n", catalog::json(&tools)),
-                (_, true) => catalog::markdown(&tools),
+            print(&match (json, markdown, decisions) {
+                (true, _, true) => format!("{:#}\n", approval::json()),
+                (_, _, true) => approval::table(),
+                (true, ..) => format!("{:#}\n", catalog::json(&tools)),
+                (_, true, _) => catalog::markdown(&tools),
                 _ => catalog::table(&tools),
             })
         }
@@ -102,6 +122,7 @@ fn run(command: Command) -> Result<u8, Box<dyn std::error::Error>> {
         }
         Command::Man => print(&manual()?),
         Command::HoldLock { database } => databases::hold(&database),
+        Command::Listen { socket, command } => Err(listener::enter(&socket, &command).into()),
     }?;
     Ok(0)
 }

@@ -39,6 +39,26 @@ fn the_json_of_tools_is_what_clients_see_with_scope_and_file() {
 }
 
 #[test]
+fn the_json_of_a_tool_says_what_to_do_with_it_and_whom_a_false_hint_would_deceive() {
+    let tools: Vec<Value> = serde_json::from_str(&stdout(&["tools", "--json"])).unwrap();
+    let tool = |name: &str| tools.iter().find(|tool| tool["tool"]["name"] == name).unwrap();
+    assert_eq!(tool("query")["approval"]["trusted"]["decision"], "run");
+    assert_eq!(tool("query")["approval"]["untrusted"]["decision"], "ask");
+    assert_eq!(tool("delete_branch")["approval"]["untrusted"]["reasons"][0]["rule"], "alarm");
+    let deceived = tool("query")["ifFalse"]["readOnlyHint"].as_array().unwrap();
+    assert!(deceived.iter().any(|impact| impact["client"] == "codex-auto" && impact["consequence"] == "parallel"));
+    assert_eq!(tool("query")["ifFalse"].as_object().unwrap().len(), 4);
+}
+
+#[test]
+fn the_decisions_are_printed_for_people_and_for_programs() {
+    assert_eq!(stdout(&["tools", "--decisions"]), candor::approval::table());
+    let json: Value = serde_json::from_str(&stdout(&["tools", "--decisions", "--json"])).unwrap();
+    assert_eq!(json, candor::approval::json());
+    assert_eq!(run(&["tools", "--decisions", "--markdown"]).status.code(), Some(2));
+}
+
+#[test]
 fn wrong_options_are_named_with_what_to_write_instead() {
     for (arguments, named) in [
         (&["serve", "--grant", "everything"][..], "`everything`"),

@@ -19,13 +19,17 @@ fn snapshots() -> Vec<(String, String)> {
     tools.iter().map(text).collect()
 }
 
-/// The README with its table made anew.
+/// The README with its tables made anew.
 fn readme() -> String {
+    let tables =
+        [("tools", candor::catalog::markdown(&candor_tools::inventory().1)), ("rules", candor::approval::markdown())];
     let text = fs::read_to_string(root().join("README.md")).unwrap();
-    let (before, rest) = text.split_once("<!-- tools -->\n").expect("the README has a `<!-- tools -->` line");
-    let (_, after) = rest.split_once("<!-- /tools -->\n").expect("the README has a `<!-- /tools -->` line");
-    let table = candor::catalog::markdown(&candor_tools::inventory().1);
-    format!("{before}<!-- tools -->\n{table}<!-- /tools -->\n{after}")
+    tables.into_iter().fold(text, |text, (name, table)| {
+        let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->\n"));
+        let (before, rest) = text.split_once(&start).expect("the README has a line where each table starts");
+        let (_, after) = rest.split_once(&end).expect("the README has a line where each table ends");
+        format!("{before}{start}{table}{end}{after}")
+    })
 }
 
 #[test]
@@ -46,13 +50,13 @@ fn each_tool_has_a_snapshot_that_is_what_clients_see_and_no_snapshot_is_left_ove
 }
 
 #[test]
-fn the_readme_shows_the_table_of_today() {
+fn the_readme_shows_the_tables_of_today() {
     let kept = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(kept == readme(), "the tool table in README.md is out of date; {FIX}");
+    assert!(kept == readme(), "a table in README.md is out of date; {FIX}");
 }
 
 #[test]
-#[ignore = "writes the snapshots and the README's table: `cargo accept`"]
+#[ignore = "writes the snapshots and the README's tables: `cargo accept`"]
 fn accept_what_is_generated() {
     let folder = root().join("tests/snapshots");
     let _ = fs::remove_dir_all(&folder);

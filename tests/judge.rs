@@ -1,5 +1,6 @@
 //! The judge: which effects of which steps bear on which hint, and which word is said first.
 
+mod endings;
 pub(crate) mod samples;
 
 use candor::verify::{Definition, Effect, Grade, Level, Observation, Outcome, Phase, Rule, Sight, conduct, judge};
@@ -147,7 +148,8 @@ fn alarms_without_anything_to_be_alarmed_about_are_overstated() {
 #[test]
 fn where_connections_are_not_seen_only_a_contact_tells_about_the_open_world() {
     let open_world = |letters: &str, effects: &[Effect], sight: &Sight| {
-        let verdicts = judge(&[hints("t", letters)], &[twice("plain", effects, &[])], sight, Definition::Mcp);
+        let trial = Observation { sees_connections: sight.connections, ..twice("plain", effects, &[]) };
+        let verdicts = judge(&[hints("t", letters)], &[trial], sight, Definition::Mcp);
         let tested = verdicts[3].worlds.len() + verdicts[3].calls > 0;
         assert_eq!(tested, verdicts[3].outcome != Outcome::Untested, "what nobody saw was not tested");
         (verdicts[3].outcome, verdicts[3].note.clone().unwrap_or_default())

@@ -8,6 +8,7 @@
 )]
 
 mod annotations;
+mod approval;
 mod arguments;
 mod audit;
 mod case_files;
@@ -28,15 +29,19 @@ mod lenses_git;
 mod lenses_network;
 mod lenses_sqlite;
 mod lint;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod listener;
 mod notes;
 mod readme;
 mod repo;
 mod report_forms;
 mod reports;
+mod sandbox;
 mod stdio;
 mod support;
 mod synthesis;
 mod trial;
+mod twins;
 mod verify;
 mod web;
 mod wire;

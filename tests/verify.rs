@@ -1,101 +1,113 @@
-//! `candor verify` on our own server: what is true holds, and a lie is found.
+//! `candor verify` on the command line: what is true holds, a lie is found, and whatever can't be run
+//! is told, with nothing left behind.
+#![cfg(unix)]
 
-use std::process::Output;
+mod broken;
+mod foreign;
+mod ours;
+mod remote;
+mod worlds;
 
+use std::{fmt, fs, path::Path, process::Command};
+
+use candor::wire::Target;
 use serde_json::Value;
 
-use crate::support::candor;
+use crate::{support::candor, wire::small::Small};
 
-/// A run on the plain world and one more for each resource, with the calls of these tools alone.
-fn verify(tools: &[&str], more: &[&str]) -> (Output, Value) {
-    let dir = tempfile::tempdir().unwrap();
-    let json = dir.path().join("report.json");
+/// What a run said.
+struct Told {
+    status: Option<i32>,
+    output: String,
+    errors: String,
+    report: Value,
+}
+
+/// Without the report, which is long.
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "status {:?}\n{}\n{}", self.status, self.output, self.errors)
+    }
+}
+
+impl Told {
+    #[track_caller]
+    fn verdict(&self, id: &str) -> &Value {
+        let verdicts = self.report["verdicts"].as_array();
+        let found = verdicts.and_then(|verdicts| verdicts.iter().find(|verdict| verdict["id"] == id));
+        found.unwrap_or_else(|| panic!("no {id}: {self:?}"))
+    }
+
+    #[track_caller]
+    fn outcome(&self, id: &str) -> &str {
+        self.verdict(id)["outcome"].as_str().unwrap()
+    }
+
+    #[track_caller]
+    fn finding(&self, id: &str) -> &str {
+        let findings = self.report["findings"].as_array();
+        let found = findings.and_then(|findings| findings.iter().find(|finding| finding["id"] == id));
+        found.unwrap_or_else(|| panic!("no {id}: {}", self.report["findings"]))["text"].as_str().unwrap()
+    }
+}
+
+/// Run `candor verify` with these words, and see that it leaves no directory.
+fn verify(words: &[&str]) -> Told {
+    run(candor().arg("verify").args(words))
+}
+
+fn run(command: &mut Command) -> Told {
+    let (report, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let json = report.path().join("report.json");
+    // Before the words of the server, if there are any.
+    let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let mut whole = Command::new(command.get_program());
+    whole.args(&words[..1]).arg("--json").arg(&json).args(&words[1..]).env_remove("CANDOR_LOG");
+    whole.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = whole.env("TMPDIR", scratch.path()).output().unwrap();
+    assert!(is_empty(scratch.path()), "left behind: {:?}", fs::read_dir(scratch.path()).unwrap().collect::<Vec<_>>());
+    let report = fs::read(&json).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Told { status: output.status.code(), output: text(&output.stdout), errors: text(&output.stderr), report }
+}
+
+fn is_empty(dir: &Path) -> bool {
+    fs::read_dir(dir).unwrap().next().is_none()
+}
+
+/// The words that start a small server, with `$W` for the world, and its variables.
+fn words(small: &Small) -> (Vec<String>, Vec<(String, String)>) {
+    let Target::Stdio { command, env, .. } = &small.target else { panic!("{:?}", small.target) };
+    ([command.as_slice(), &["sh".into(), "{world}".into()]].concat(), env.clone())
+}
+
+fn small(differences: &str) -> Small {
+    Small::new(&format!("W=$1\n{differences}"))
+}
+
+/// The same for a small server that differs so. It leaves no process either.
+fn verify_small(differences: &str, options: &[&str]) -> Told {
+    let small = small(differences);
+    let (server, env) = words(&small);
     let mut command = candor();
-    command.args(["verify", "--json", json.to_str().unwrap()]).args(more);
-    for world in ["demo", "packed", "odd-notes", "triggers"] {
-        command.args(["--world", world]);
-    }
-    for tool in tools {
-        command.arg("--case").arg(format!("{}/tests/cases/{tool}.toml", env!("CARGO_MANIFEST_DIR")));
-    }
-    let output = command.output().unwrap();
-    let report = std::fs::read_to_string(&json).unwrap_or_else(|_| panic!("{output:?}"));
-    (output, serde_json::from_str(&report).unwrap())
+    command.args(["verify", "--unboxed"]).args(options).arg("--").args(server).envs(env);
+    let told = run(&mut command);
+    small.is_gone();
+    told
 }
 
-fn outcome(report: &Value, id: &str) -> String {
-    let verdicts = report["verdicts"].as_array().unwrap();
-    let verdict = verdicts.iter().find(|verdict| verdict["id"] == id).unwrap_or_else(|| panic!("no {id}: {report}"));
-    verdict["outcome"].as_str().unwrap().to_owned()
-}
-
-#[test]
-fn every_hint_of_ours_holds_in_two_worlds_but_those_that_need_sight_of_connections() {
-    let (output, report) = verify(&[], &[]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let verdicts = report["verdicts"].as_array().unwrap();
-    assert_eq!(verdicts.len(), 60);
-    for verdict in verdicts {
-        if verdict["id"] == "fetch_url/openWorldHint" {
-            assert_eq!(verdict["outcome"], "holds", "it was seen at the listener: {verdict}");
-        } else if verdict["hint"] == "openWorldHint" {
-            assert_eq!(verdict["outcome"], "untested", "{verdict}");
-            assert!(verdict["note"].as_str().unwrap().contains("connections"), "{verdict}");
-        } else {
-            assert_eq!(verdict["outcome"], "holds", "{verdict}");
-            assert!(verdict["worlds"].as_array().unwrap().len() >= 2, "{verdict}");
-        }
-    }
-}
-
-#[test]
-fn a_planted_lie_is_found_and_told_with_its_evidence() {
-    let tools = ["list_branches", "delete_branch", "append_note", "write_note", "fetch_report", "fetch_url"];
-    let lies = [
-        ("delete_branch.destructiveHint=false", "refuted"),
-        ("delete_branch.readOnlyHint=true", "refuted"),
-        ("append_note.idempotentHint=true", "refuted"),
-        ("fetch_report.readOnlyHint=true", "refuted"),
-        ("write_note.readOnlyHint=null", "malformed"),
-        ("write_note.destructiveHint=\"no\"", "malformed"),
-        ("write_note.idempotentHint=absent", "undeclared"),
-        ("list_branches.readOnlyHint=false", "overstated"),
-        ("fetch_url.openWorldHint=false", "refuted"),
-    ];
-    let options: Vec<&str> = lies.iter().flat_map(|(lie, _)| ["--mislabel", lie]).collect();
-    let (output, report) = verify(&tools, &options);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    for (lie, expected) in lies {
-        let id = lie.split('=').next().unwrap().replace('.', "/");
-        assert_eq!(outcome(&report, &id), expected, "{id}");
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("refs/heads/"), "the evidence names what was lost: {text}");
-    // What was not called is not passed.
-    assert_eq!(outcome(&report, "query/readOnlyHint"), "untested");
-}
-
-#[test]
-fn what_cannot_be_run_is_told_with_the_next_step() {
+/// A directory with a file.
+fn world() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let world = dir.path().to_str().unwrap();
-    let case = dir.path().join("case.toml");
-    std::fs::write(&case, "tool = \"no_such_tool\"\n[[case]]\nname = \"x\"\n").unwrap();
-    for (arguments, told) in [
-        (&["verify", "--", "cat"][..], "--unboxed"),
-        (&["verify", "--unboxed", "--", "cat"], "--world"),
-        (&["verify", "--unboxed", "--world", "nowhere", "--", "cat"], "nowhere"),
-        (&["verify", "--unboxed", "--world", world, "--", "/no/such/program"], "/no/such/program"),
-        (&["verify", "--unboxed", "--world", world, "--", "true"], "before it answered"),
-        (&["verify", "--unboxed", "--world", world, "--", "echo", "garbage"], "garbage"),
-        (&["verify", "--definition", "mine"], "openai-directory"),
-        (&["verify", "--case", "/no/such/case.toml"], "/no/such/case.toml"),
-        (&["verify", "--world", "demo", "--case", case.to_str().unwrap()], "no_such_tool"),
-    ] {
-        let output = candor().args(arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains(told), "{arguments:?}: {output:?}");
-    }
+    fs::write(dir.path().join("a.txt"), "one\n").unwrap();
+    dir
+}
+
+/// A list of tools, each a name, hints as JSON without braces, and a schema.
+fn list(tools: &[(&str, &str, &str)]) -> String {
+    let tool = |(name, hints, schema): &(&str, &str, &str)| {
+        format!(r#"{{"name":"{name}","annotations":{{{hints}}},"inputSchema":{schema}}}"#)
+    };
+    let tools: Vec<_> = tools.iter().map(tool).collect();
+    format!("list() {{ result '{{\"tools\":[{}]}}'; }}\n", tools.join(","))
 }

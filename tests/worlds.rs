@@ -6,6 +6,7 @@ mod cost;
 mod files;
 mod meaning;
 mod stores;
+mod watched;
 
 use std::{fs, path::Path};
 
@@ -19,7 +20,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     pub(crate) fn of(world: &World) -> Self {
-        let copy = world.fresh().unwrap();
+        let copy = world.fresh().unwrap().watched();
         let last = Snapshot::take(&copy, None).unwrap();
         Self { copy, last }
     }

@@ -29,7 +29,7 @@ impl Signals {
     }
 
     /// Resolves when one came since the last time.
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         #[cfg(unix)]
         {
             let [terminate, interrupt, hangup] = &mut self.kinds;

@@ -71,7 +71,8 @@ pub struct Case {
     pub line: usize,
 }
 
-/// How an accepted call must end. Anything else is a fault of the case, not of the hints.
+/// How an accepted call must end. Anything else is told as a fault beside the verdicts, and fails the
+/// run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {

@@ -1,4 +1,5 @@
-//! How a tool behaves, whatever its hints claim: it must not act before it asks, nor after a no.
+//! How a tool behaves, whatever its hints claim: it must not act before it asks, nor after a no, and
+//! its calls must end as their cases say.
 
 use std::cmp::Reverse;
 
@@ -24,8 +25,52 @@ pub fn conduct(observations: &[Observation]) -> Vec<Finding> {
         }
         without_a_call(&mut findings, trial, observations);
     }
+    findings.extend(endings(observations));
     findings.sort_by_key(|finding| Reverse(finding.level));
     findings
+}
+
+/// What ended otherwise than it should: one finding a tool, case and way of ending.
+fn endings(observations: &[Observation]) -> Vec<Finding> {
+    let mut found: Vec<(Finding, Vec<&str>)> = Vec::new();
+    for trial in observations {
+        let (tool, case) = (shown(&trial.tool, 60), shown(&trial.case, 60));
+        let unexpected = unexpected(trial).map(|text| (Rule::UnexpectedReply, Level::Fault, text));
+        let problem = trial.problem.as_ref().map(|why| (Rule::Unfinished, Level::Warning, shown(why, 300)));
+        for (rule, level, text) in unexpected.into_iter().chain(problem) {
+            let text = format!("case `{case}`: {text}");
+            match found
+                .iter_mut()
+                .find(|(known, _)| (known.rule, known.tool.as_ref(), &known.text) == (rule, Some(&trial.tool), &text))
+            {
+                Some((_, worlds)) if worlds.contains(&trial.world.as_str()) => {}
+                Some((_, worlds)) => worlds.push(&trial.world),
+                None => {
+                    let id = format!("{tool}/{}/{case}", rule.name());
+                    found.push((Finding { id, tool: Some(trial.tool.clone()), rule, level, text }, vec![&trial.world]));
+                }
+            }
+        }
+    }
+    let named = found.into_iter().map(|(finding, worlds)| {
+        let worlds: Vec<String> = worlds.iter().map(|world| format!("`{}`", shown(world, 60))).collect();
+        let text = format!("{}; in {}", finding.text, worlds.join(", "));
+        Finding { text, ..finding }
+    });
+    named.collect()
+}
+
+/// How the accepted call ended, if its case says otherwise.
+fn unexpected(trial: &Observation) -> Option<String> {
+    let first = trial.steps.iter().find(|step| step.phase == Phase::First)?;
+    let reply = first.reply.as_ref().filter(|reply| !trial.expect.is_met(reply))?;
+    Some(match reply {
+        Reply::Success => "it was to be refused, and succeeded".to_owned(),
+        Reply::Refused { text } => format!("it was to succeed, and was refused: {}", shown(text, 200)),
+        Reply::Error { code, message } => {
+            format!("it was to succeed, and was answered with error {code}: {}", shown(message, 200))
+        }
+    })
 }
 
 /// Which rule the effects of a call break, if it has any.

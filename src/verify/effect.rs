@@ -19,7 +19,8 @@ pub enum Grade {
 pub struct Effect {
     /// How bad it is.
     pub grade: Grade,
-    /// Which lens saw it: `files`, `git`, `sqlite`, `json`, `text`, `network`, `process`.
+    /// Which lens saw it: `files`, `git`, `sqlite`, `json`, `text`, `network`; of system calls
+    /// `process`, `system`, `local`, `transient`, `unseen`.
     pub lens: &'static str,
     /// Where, relative to the world: a path, a reference, a table.
     pub place: String,

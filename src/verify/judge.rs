@@ -62,7 +62,10 @@ impl Bench<'_> {
         let seen = self.worlds.iter().copied().filter(|world| bearing.iter().any(|act| act.trial.world == *world));
         let seen: Vec<&str> = seen.collect();
         let mut testing: Vec<&Act<'_>> = acts.iter().filter(|act| tests(hint, act)).collect();
-        let reason = self.untested(hint, testing.is_empty(), bearing.is_empty());
+        if hint == HintName::OpenWorld && bearing.is_empty() {
+            testing.retain(|act| act.trial.sees_connections);
+        }
+        let reason = self.untested(hint, testing.is_empty());
         if reason.is_some() {
             testing.clear();
         }
@@ -129,12 +132,19 @@ impl Bench<'_> {
     }
 
     /// Why nothing can be said, if nothing can.
-    fn untested(&self, hint: HintName, no_test: bool, no_bearing: bool) -> Option<String> {
-        if no_test {
-            return Some(self.why_no_test());
+    fn untested(&self, hint: HintName, no_test: bool) -> Option<String> {
+        if !self.sight.changes {
+            return Some(format!("the rung `{}` sees no changes", self.sight.rung));
         }
-        let unseen = hint == HintName::OpenWorld && no_bearing && !self.sight.connections;
-        unseen.then(|| format!("the rung `{}` doesn't see connections", self.sight.rung))
+        if !no_test {
+            return None;
+        }
+        let unseen = hint == HintName::OpenWorld && self.acts.iter().any(Act::succeeded);
+        Some(if unseen {
+            format!("the rung `{}` doesn't see connections", self.sight.rung)
+        } else {
+            self.why_no_test()
+        })
     }
 
     fn why_no_test(&self) -> String {

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Effect, Grade};
+use super::{Effect, Grade, case::Expect};
 
 /// What one trial saw: one tool, one case, one fresh copy of one world, one server process.
 #[derive(Clone, Debug, Serialize)]
@@ -11,10 +11,14 @@ pub struct Observation {
     pub case: String,
     /// Name of the world.
     pub world: String,
+    /// How the case says that its accepted call must end.
+    pub expect: Expect,
     /// `stdio` or `http`.
     pub transport: &'static str,
     /// `2026-07-28` or `2025-11-25`.
     pub era: &'static str,
+    /// Whether connections were seen wherever they led.
+    pub sees_connections: bool,
     /// What was done, in order, with what changed from its beginning to its end.
     pub steps: Vec<Step>,
     /// Why the trial ended early, if it did.

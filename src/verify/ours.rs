@@ -1,6 +1,6 @@
 //! Our own server: its worlds, its cases, and how it is started in a copy of a world.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use candor_tools::Scope;
 
@@ -48,6 +48,27 @@ pub(super) fn cases() -> Result<Vec<Case>, CaseError> {
     Ok(cases)
 }
 
+const DATABASES: &[&str] = &[
+    "demo",
+    "write-ahead-log",
+    "triggers",
+    "writable-views",
+    "generated-columns",
+    "replacing-columns",
+    "foreign-rows",
+];
+/// A locked one can be read alone.
+const DATABASES_TO_READ: &[&str] = &[
+    "demo",
+    "write-ahead-log",
+    "triggers",
+    "writable-views",
+    "generated-columns",
+    "replacing-columns",
+    "foreign-rows",
+    "locked",
+];
+
 /// Worlds that differ from the plain one in what tools of this scope act on, the plain one first.
 fn worlds(scope: Scope) -> &'static [&'static str] {
     match scope {
@@ -55,16 +76,10 @@ fn worlds(scope: Scope) -> &'static [&'static str] {
             &["demo", "packed", "hooks", "stale-index", "protected", "partial-clone"]
         }
         Scope::NotesRead | Scope::NotesWrite => &["demo", "odd-notes"],
-        Scope::DatabaseRead | Scope::DatabaseWrite | Scope::DatabaseAdmin => &[
-            "demo",
-            "write-ahead-log",
-            "triggers",
-            "writable-views",
-            "generated-columns",
-            "replacing-columns",
-            "foreign-rows",
-        ],
-        Scope::ReportsRead | Scope::ReportsWrite | Scope::WebFetch => &["demo", "packed"],
+        Scope::DatabaseWrite | Scope::DatabaseAdmin => DATABASES,
+        Scope::DatabaseRead => DATABASES_TO_READ,
+        Scope::ReportsRead | Scope::ReportsWrite => &["demo", "packed"],
+        Scope::WebFetch => &["demo", "packed", "offline"],
     }
 }
 
@@ -78,33 +93,45 @@ pub(super) fn beside(mut target: Target, listener: &str) -> Target {
     target
 }
 
-/// How our server is started; `{world}` stands for the copy and `{listener}` for the origin that
-/// `fetch_url` may reach. `more` are options of `candor serve`.
-pub(super) fn target(candor: &str, http: bool, more: &[String]) -> Target {
-    let mut command: Vec<String> = [
-        candor,
-        "serve",
+/// The options that name what lies in a world of ours. Branches are changed where hooks lie, too: a
+/// hook that ran would be an effect.
+pub(super) fn demo() -> Vec<String> {
+    [
         "--repo",
         "{world}/repo",
         "--protect",
         "release/*",
+        "--trust-hooks",
         "--notes",
         "{world}/notes",
         "--database",
         "{world}/shop.db",
         "--reports",
         "{world}/reports.db",
-        "--fetch-allow",
-        "{listener}",
     ]
     .map(str::to_owned)
-    .to_vec();
-    command.extend_from_slice(more);
-    let (env, dir) = (vec![("CANDOR_LOG".to_owned(), "warn".to_owned())], None::<PathBuf>);
-    if http {
-        command.extend(["--http", "127.0.0.1:0", "--tokens", "{tokens}"].map(str::to_owned));
-        return Target::Serving { command, env, dir, headers: Vec::new() };
-    }
-    command.extend(["--grant", "all"].map(str::to_owned));
-    Target::Stdio { command, env, dir }
+    .to_vec()
+}
+
+/// How our server is started on stdio; `{listener}` stands for the origin that `fetch_url` may
+/// reach.
+pub(super) fn on_stdio(candor: &str, options: &[String], grant: &str) -> Target {
+    Target::Stdio { command: command(candor, options, &["--grant", grant]), env: quiet(), dir: None }
+}
+
+/// The same over HTTP, for the one caller that a file of tokens lets in.
+pub(super) fn on_http(candor: &str, options: &[String], tokens: &Path, token: &str) -> Target {
+    let tokens = tokens.to_string_lossy();
+    let headers = vec![("authorization".into(), format!("Bearer {token}"))];
+    let command = command(candor, options, &["--http", "127.0.0.1:0", "--tokens", &tokens]);
+    Target::Serving { command, env: quiet(), dir: None, headers }
+}
+
+fn command(candor: &str, options: &[String], more: &[&str]) -> Vec<String> {
+    let words = [candor, "serve", "--fetch-allow", "{listener}"].into_iter();
+    words.chain(options.iter().map(String::as_str)).chain(more.iter().copied()).map(str::to_owned).collect()
+}
+
+fn quiet() -> Vec<(String, String)> {
+    vec![("CANDOR_LOG".to_owned(), "warn".to_owned())]
 }

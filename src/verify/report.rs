@@ -27,7 +27,7 @@ pub use sarif::sarif;
 use serde::Serialize;
 pub use terminal::terminal;
 
-use super::{Definition, Finding, Level, Observation, Outcome, Sight, Verdict, conduct, judge, lint};
+use super::{Definition, Finding, Level, Observation, Outcome, Rule, Sight, Verdict, conduct, judge, lint};
 use crate::hints::DeclaredTool;
 
 /// The server that was run.
@@ -115,7 +115,7 @@ impl Report {
         self.verdicts.iter().filter(|verdict| verdict.outcome == outcome).count()
     }
 
-    /// How many rules of the protocol were broken.
+    /// How many rules of the protocol and of the cases were broken.
     #[must_use]
     pub fn faults(&self) -> usize {
         self.findings.iter().filter(|finding| finding.level == Level::Fault).count()
@@ -176,12 +176,15 @@ impl Report {
     }
 }
 
-/// 0 if nothing is wrong; 1 if a hint is refuted, malformed or contradictory, or a tool acts before
-/// it asks or after a no; under `strict` also if a hint is untested, undeclared or overstated.
+/// 0 if nothing is wrong; 1 if a hint is refuted, malformed or contradictory, a tool acts before it
+/// asks or after a no, or a call ends otherwise than its case says; under `strict` also if a hint is
+/// untested, undeclared or overstated, a trial broke off, or a world can't be used.
 #[must_use]
 pub fn exit_status(report: &Report, strict: bool) -> u8 {
     let counts = |verdict: &Verdict| verdict.outcome.is_wrong() || (strict && verdict.outcome.is_open());
-    u8::from(report.faults() > 0 || report.verdicts.iter().any(counts))
+    let left_out = |finding: &Finding| strict && matches!(finding.rule, Rule::Unfinished | Rule::World);
+    let wrong = report.faults() > 0 || report.verdicts.iter().any(counts);
+    u8::from(wrong || report.findings.iter().any(left_out))
 }
 
 fn excuses(observations: &[Observation]) -> Vec<Excuse> {

@@ -10,7 +10,7 @@ pub enum Level {
     Note,
     /// To mend.
     Warning,
-    /// A rule of the protocol is broken, whatever the hints say: exit status 1.
+    /// A rule of the protocol or of a case is broken, whatever the hints say: exit status 1.
     Fault,
 }
 
@@ -74,11 +74,19 @@ pub enum Rule {
     ActsAfterItAnswers,
     /// An effect of the server alone.
     Background,
+    /// A call that ends otherwise than its case says.
+    UnexpectedReply,
+    /// A trial that broke off.
+    Unfinished,
+    /// A world that can't be used.
+    World,
+    /// What a server elsewhere asks of its callers.
+    Authentication,
 }
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 18] = [
         Self::Title,
         Self::Explicit,
         Self::Contradiction,
@@ -93,6 +101,10 @@ impl Rule {
         Self::ActsThoughItFails,
         Self::ActsAfterItAnswers,
         Self::Background,
+        Self::UnexpectedReply,
+        Self::Unfinished,
+        Self::World,
+        Self::Authentication,
     ];
 
     /// Its name in ids.
@@ -113,6 +125,10 @@ impl Rule {
             Self::ActsThoughItFails => "acts-though-it-fails",
             Self::ActsAfterItAnswers => "acts-after-it-answers",
             Self::Background => "background",
+            Self::UnexpectedReply => "unexpected-reply",
+            Self::Unfinished => "unfinished",
+            Self::World => "world",
+            Self::Authentication => "authentication",
         }
     }
 
@@ -136,6 +152,10 @@ impl Rule {
             Self::ActsThoughItFails => "A call that is answered with an error changes nothing.",
             Self::ActsAfterItAnswers => "What a call changes is changed when it is answered.",
             Self::Background => "What the server changes without being called is known.",
+            Self::UnexpectedReply => "Every accepted call ends as its case says.",
+            Self::Unfinished => "Every trial goes on to its end.",
+            Self::World => "Every world can be built, and its copies are equal.",
+            Self::Authentication => "Who may read the list of tools is known.",
         }
     }
 }

@@ -12,6 +12,7 @@ mod state;
 mod stores;
 mod text;
 mod tree;
+mod watched;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -22,8 +23,9 @@ use std::{
 
 pub(crate) use compare::compare;
 pub(crate) use kept::{Kept, Original};
-pub(crate) use state::{Kind, State};
+pub(crate) use state::{Content, Kind, State, read};
 pub(crate) use tree::{Change, Tree, Trust};
+pub(crate) use watched::{Suspects, Watched};
 
 use super::{Effect, WorldCopy, lens};
 
@@ -43,11 +45,27 @@ impl Snapshot {
     ///
     /// If a directory cannot be listed, or what changed cannot be kept; names the place.
     pub fn take(copy: &WorldCopy, before: Option<&Self>) -> io::Result<Self> {
+        Self::take_again(copy, before, &[])
+    }
+
+    /// The same, and read these files in any case: some process may write to them through memory,
+    /// which nobody tells of.
+    pub(crate) fn take_again(copy: &WorldCopy, before: Option<&Self>, written: &[PathBuf]) -> io::Result<Self> {
         let (root, kept) = (copy.path(), Arc::clone(&copy.kept));
         let before = before.map_or(&copy.start, |before| &before.tree);
-        let tree =
-            Tree::read(root, before, Trust::Stamps, &mut |path, content, bytes| kept.keep(root, path, content, bytes))?;
+        let seen = &mut |path: &Path, content: &Content, bytes| kept.keep(root, path, content, bytes);
+        let tree = copy.with_suspects(|suspects| match suspects {
+            Some(suspects) => before.revisit(root, &suspects.paths, &suspects.whole, seen),
+            None => Tree::read(root, before, Trust::Stamps, seen),
+        })?;
+        let tree = tree.reread(root, written, seen)?;
         Ok(Self { root: root.into(), tree, kept })
+    }
+
+    /// Of what was gathered from several places. Paths are as in the tree, and no repository is known.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(tree: Tree, kept: Arc<Kept>) -> Self {
+        Self { root: PathBuf::new(), tree, kept }
     }
 
     /// What is different in the later of two snapshots of one copy, in the order of the places.

@@ -24,8 +24,22 @@ const BACKGROUND: &str = "background: happens while nothing is called, too";
 
 /// A fresh copy of a world, removed when dropped, and what sees its changes.
 pub trait Watch: Send {
-    /// Where the copy is.
+    /// Where the copy is, as the server sees it.
     fn path(&self) -> &Path;
+
+    /// How the server is started so that it is seen; itself, where nothing has to be done.
+    ///
+    /// # Errors
+    ///
+    /// If what would see it can't be made ready.
+    fn seen(&mut self, target: Target) -> Result<Target, String> {
+        Ok(target)
+    }
+
+    /// Whether the server's connections are seen wherever they lead.
+    fn sees_connections(&self) -> bool {
+        false
+    }
 
     /// What is different from the last look; nothing at the first.
     ///
@@ -65,7 +79,7 @@ pub struct Plan<'a> {
 /// Run a trial. Whatever goes wrong ends up in the observation, and neither a process nor a
 /// directory is left.
 pub async fn run(plan: &Plan<'_>) -> Observation {
-    let mut trial = Trial { plan, steps: Vec::new(), background: BTreeSet::new() };
+    let mut trial = Trial { plan, steps: Vec::new(), background: BTreeSet::new(), sees_connections: false };
     let mut problem = trial.in_sequence().await.err();
     if problem.is_none() && plan.concurrent {
         problem = trial.at_once().await.err();
@@ -74,8 +88,10 @@ pub async fn run(plan: &Plan<'_>) -> Observation {
         tool: plan.case.tool.clone(),
         case: plan.case.name.clone(),
         world: plan.world.to_owned(),
+        expect: plan.case.expect,
         transport: plan.transport,
         era: plan.era.name(),
+        sees_connections: trial.sees_connections,
         steps: trial.steps,
         problem,
     }
@@ -105,6 +121,7 @@ struct Trial<'a> {
     steps: Vec<Step>,
     /// What changes by itself: the place and the kind of change.
     background: BTreeSet<(&'static str, String, String)>,
+    sees_connections: bool,
 }
 
 /// A copy of the world with the server at work in it. The server goes first.
@@ -132,7 +149,8 @@ impl Trial<'_> {
         let Plan { case, era, limits, .. } = self.plan;
         let mut copy = (self.plan.fresh)()?;
         copy.look()?;
-        let target = (self.plan.target)(copy.path());
+        let target = copy.seen((self.plan.target)(copy.path()))?;
+        self.sees_connections = copy.sees_connections();
         let opened = async {
             let mut connection = Connection::open(&target, *era, limits).await?;
             let tools = connection.list().await?;

@@ -140,12 +140,16 @@ pub struct Evidence {
 /// What this run could see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sight {
+    /// Whether changes are seen at all.
+    pub changes: bool,
     /// Whether connections are seen wherever they lead, and not only at a server of the world.
     pub connections: bool,
-    /// Which rung of the ladder: `worlds`, `listener`, `box`.
+    /// Which rung of the ladder: `box`, `box without listener`, `listener`, `worlds`; `remote` beside it.
     pub rung: &'static str,
     /// What this rung can't see, in a few words each.
-    pub blind_to: Vec<&'static str>,
+    pub blind_to: Vec<String>,
+    /// Why it isn't a higher rung, if there is one.
+    pub why: Option<String>,
 }
 
 /// Whose definition of the hints counts.

@@ -8,7 +8,7 @@ mod error;
 mod folder;
 
 use std::{
-    fmt,
+    fmt, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -18,7 +18,7 @@ use std::{
 pub use error::WorldError;
 pub(crate) use folder::Folder;
 
-use super::snapshot::{Kept, Original, State, Tree, Trust};
+use super::snapshot::{Kept, Original, State, Suspects, Tree, Trust, Watched};
 
 /// The longest that a script may take to build its world.
 const SCRIPT_TIME: Duration = Duration::from_secs(120);
@@ -28,6 +28,13 @@ const SCRIPT_TIME: Duration = Duration::from_secs(120);
 pub struct World {
     /// Its name, as reports tell it.
     pub name: String,
+    /// A database in it, relative to its directory, that another process holds a lock on while a
+    /// server is at work.
+    pub locked: Option<PathBuf>,
+    /// Whether the origin that cases call `{listener}` can't be reached.
+    pub offline: bool,
+    /// Where a box shows it, if not where the copy is: the directory that it is a copy of.
+    pub shown_at: Option<PathBuf>,
     source: Source,
     original: Mutex<Option<Arc<Original>>>,
 }
@@ -36,6 +43,7 @@ type Build = dyn Fn(&Path) -> Result<(), WorldError> + Send + Sync;
 
 enum Source {
     Directory(PathBuf),
+    Parts(Vec<(PathBuf, PathBuf)>),
     Builder(Box<Build>),
     Script(PathBuf),
 }
@@ -44,6 +52,7 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(path) => f.debug_tuple("Directory").field(path).finish(),
+            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
             Self::Builder(_) => f.write_str("Builder"),
             Self::Script(path) => f.debug_tuple("Script").field(path).finish(),
         }
@@ -56,6 +65,8 @@ pub struct WorldCopy {
     folder: Folder,
     pub(crate) start: Tree,
     pub(crate) kept: Arc<Kept>,
+    /// None where each look visits every path.
+    watched: Mutex<Option<Watched>>,
 }
 
 impl WorldCopy {
@@ -64,6 +75,23 @@ impl WorldCopy {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+
+    /// From now on let looks visit what may have changed alone, where the platform tells what did.
+    /// For a fresh copy that a server will see as it is, and not through an overlay.
+    #[must_use]
+    pub fn watched(self) -> Self {
+        let watched = Watched::begin(self.path(), &self.start);
+        Self { watched: Mutex::new(watched), ..self }
+    }
+
+    /// What may have changed since the beginning; nobody knows any more once events were lost.
+    pub(crate) fn with_suspects<T>(&self, look: impl FnOnce(Option<&Suspects>) -> T) -> T {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.as_mut().is_some_and(|watched| watched.catch_up().is_none()) {
+            *watched = None;
+        }
+        look(watched.as_ref().map(|watched| &watched.suspects))
+    }
 }
 
 impl World {
@@ -71,6 +99,13 @@ impl World {
     /// [`fresh`](Self::fresh).
     pub fn directory(name: impl Into<String>, path: &Path) -> Self {
         Self::new(name, Source::Directory(path.into()))
+    }
+
+    /// Files and directories from elsewhere, each under a name of its own. They are only read, at
+    /// the first [`fresh`](Self::fresh). What isn't there is left out. With a database comes its log.
+    pub fn parts(name: impl Into<String>, parts: &[(&str, &str)]) -> Self {
+        let parts = parts.iter().map(|(name, path)| (name.into(), path.into())).collect();
+        Self::new(name, Source::Parts(parts))
     }
 
     /// What a function lays out in an empty directory.
@@ -88,7 +123,7 @@ impl World {
     }
 
     fn new(name: impl Into<String>, source: Source) -> Self {
-        Self { name: name.into(), source, original: Mutex::new(None) }
+        Self { name: name.into(), locked: None, offline: false, shown_at: None, source, original: Mutex::new(None) }
     }
 
     /// A copy of its own. The world is built first if it wasn't yet.
@@ -110,7 +145,7 @@ impl World {
         copy::tree(original.folder.path(), folder.path())?;
         let start = Tree::read(folder.path(), &original.tree, Trust::Sizes, &mut |_, _, _| Ok(()))?;
         let kept = Arc::new(Kept::new(original)?);
-        Ok(WorldCopy { folder, start, kept })
+        Ok(WorldCopy { folder, start, kept, watched: Mutex::new(None) })
     }
 
     /// Make two fresh copies, read them whole and compare both with the original.
@@ -140,6 +175,11 @@ impl World {
                 copy::is_self_contained(&path)?;
                 copy::tree(&path, folder.path())?;
             }
+            Source::Parts(parts) => {
+                for (name, from) in parts {
+                    part(from, &folder.path().join(name))?;
+                }
+            }
             Source::Builder(build) => build(folder.path())?,
             Source::Script(path) => run(path, folder.path())?,
         }
@@ -162,6 +202,28 @@ fn difference(one: &Tree, two: &Tree) -> Option<PathBuf> {
         _ => true,
     };
     one.changes(two).into_iter().find(is_different).map(|change| change.path.into())
+}
+
+/// Copy a directory, or a file with the logs of a database beside it.
+fn part(from: &Path, to: &Path) -> Result<(), WorldError> {
+    let unreadable = |cause| WorldError::Directory { path: from.into(), cause };
+    if from.is_dir() {
+        let from = from.canonicalize().map_err(unreadable)?;
+        copy::is_self_contained(&from)?;
+        fs::create_dir(to)?;
+        return copy::tree(&from, to);
+    }
+    for log in ["", "-wal", "-journal"] {
+        let beside = |path: &Path| {
+            let mut path = path.as_os_str().to_owned();
+            path.push(log);
+            PathBuf::from(path)
+        };
+        if beside(from).is_file() {
+            fs::copy(beside(from), beside(to)).map_err(unreadable)?;
+        }
+    }
+    Ok(())
 }
 
 fn run(script: &Path, dir: &Path) -> Result<(), WorldError> {

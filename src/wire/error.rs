@@ -95,12 +95,14 @@ pub enum WireError {
     #[error("the server needs `{0}` from its client, which was not offered")]
     NotOffered(String),
     /// HTTP without a JSON-RPC message in it.
-    #[error("the server answered {request} with HTTP status {status}{}", said(.text))]
+    #[error("the server answered {request} with HTTP status {status}{}{}", challenged(.challenge.as_deref()), said(.text))]
     Status {
         /// The request.
         request: String,
         /// The status.
         status: u16,
+        /// What it asks for with `WWW-Authenticate`, cut.
+        challenge: Option<String>,
         /// The body, cut.
         text: String,
     },
@@ -116,6 +118,10 @@ pub enum WireError {
 
 fn said(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
+fn challenged(challenge: Option<&str>) -> String {
+    challenge.map(|challenge| format!(" and the challenge `{challenge}`")).unwrap_or_default()
 }
 
 fn last_words(stderr: &str) -> String {

@@ -106,9 +106,10 @@ impl Http {
         if status.is_success() {
             return Ok(());
         }
+        let challenge = challenge(&response);
         let text = String::from_utf8_lossy(&body(response, self.limit).await?).into_owned();
         let request = message.get("method").and_then(Value::as_str).unwrap_or("our answer to its question").to_owned();
-        Err(WireError::Status { request, status: status.as_u16(), text: cut(&text) })
+        Err(WireError::Status { request, status: status.as_u16(), challenge, text: cut(&text) })
     }
 
     /// Listen to what the server of a session says on its own accord. It need not offer that.
@@ -184,6 +185,7 @@ impl Exchange {
             let how = "closed the stream of events".to_owned();
             return Err(WireError::Ended { how, waiting: self.what.clone(), stderr: String::new() });
         }
+        let challenge = challenge(&response);
         let body = body(response, self.limit).await?;
         match message::read(&body) {
             Ok(Some(reply @ Incoming::Reply { .. })) if status.is_success() || names_its_request(&reply) => {
@@ -193,7 +195,7 @@ impl Exchange {
             Err(garbage) if status.is_success() && !body.is_empty() => Err(garbage),
             _ => {
                 let text = cut(&String::from_utf8_lossy(&body));
-                Err(WireError::Status { request: self.what.clone(), status: status.as_u16(), text })
+                Err(WireError::Status { request: self.what.clone(), status: status.as_u16(), challenge, text })
             }
         }
     }
@@ -202,6 +204,11 @@ impl Exchange {
 /// An error with the id of its request is that request's answer, whatever the status.
 fn names_its_request(reply: &Incoming) -> bool {
     matches!(reply, Incoming::Reply { id, outcome: Outcome::Error(_) } if !id.is_null())
+}
+
+fn challenge(response: &Response) -> Option<String> {
+    let challenge = response.headers().get("www-authenticate")?;
+    Some(cut(&String::from_utf8_lossy(challenge.as_bytes())))
 }
 
 fn is_stream(response: &Response) -> bool {

@@ -2,7 +2,7 @@
 
 use candor::{
     hints::{DeclaredTool, read_list},
-    verify::{Definition, Effect, Grade, Observation, Phase, Reply, Sight, Step, Verdict, judge},
+    verify::{Definition, Effect, Grade, Observation, Phase, Reply, Sight, Step, Verdict, case::Expect, judge},
 };
 
 /// A tool with these annotations, which are JSON without the braces.
@@ -66,12 +66,14 @@ pub(crate) fn failed(phase: Phase, effects: &[Effect]) -> Step {
     Step { reply: Some(Reply::Error { code: -32603, message: "internal error".into() }), ..step(phase, effects) }
 }
 
-/// A trial of the tool `t`, case `c`.
+/// A trial of the tool `t`, case `c`, in which connections are seen.
 pub(crate) fn trial(world: &str, steps: &[Step]) -> Observation {
     Observation {
         tool: "t".into(),
         case: "c".into(),
         world: world.into(),
+        expect: Expect::Any,
+        sees_connections: true,
         transport: "stdio",
         era: "2026-07-28",
         steps: steps.to_vec(),
@@ -84,8 +86,10 @@ pub(crate) fn twice(world: &str, first: &[Effect], second: &[Effect]) -> Observa
     trial(world, &[step(Phase::Start, &[]), step(Phase::First, first), step(Phase::Second, second)])
 }
 
-pub(crate) const BLIND: Sight = Sight { connections: false, rung: "worlds", blind_to: Vec::new() };
-pub(crate) const SEEING: Sight = Sight { connections: true, rung: "box", blind_to: Vec::new() };
+pub(crate) const BLIND: Sight =
+    Sight { changes: true, connections: false, rung: "worlds", blind_to: Vec::new(), why: None };
+pub(crate) const SEEING: Sight =
+    Sight { changes: true, connections: true, rung: "box", blind_to: Vec::new(), why: None };
 
 /// The four verdicts on a tool `t`, where connections are seen.
 pub(crate) fn judged(letters: &str, trials: &[Observation]) -> [Verdict; 4] {

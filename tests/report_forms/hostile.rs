@@ -35,7 +35,13 @@ pub(crate) fn report() -> Report {
     let trials =
         trials.into_iter().map(|trial| Observation { tool: EVIL.into(), case: EVIL.into(), ..trial }).collect();
     let server = Server { name: Some(EVIL.into()), version: Some(EVIL.into()), command: EVIL.into() };
-    let sight = Sight { connections: false, rung: "worlds", blind_to: vec!["connections"] };
+    let sight = Sight {
+        changes: true,
+        connections: false,
+        rung: "worlds",
+        blind_to: vec![EVIL.into()],
+        why: Some(EVIL.into()),
+    };
     let uncalled = vec![(untested.name.clone(), EVIL.to_owned())];
     Report::new(server, sight, Definition::AnthropicDirectory, vec![tool, untested], trials, uncalled, 0.0)
 }

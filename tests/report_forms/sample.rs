@@ -7,7 +7,7 @@ use candor::verify::{
 
 use crate::judge::samples::{additive, hints, lossy, step, trial, twice};
 
-const SIGHT: Sight = Sight { connections: false, rung: "worlds", blind_to: Vec::new() };
+const SIGHT: Sight = Sight { changes: true, connections: false, rung: "worlds", blind_to: Vec::new(), why: None };
 
 fn server() -> Server {
     Server { name: Some("shop".into()), version: Some("1.2.0".into()), command: "shop-server --stdio".into() }
@@ -15,6 +15,7 @@ fn server() -> Server {
 
 /// One tool that is judged by these trials.
 pub(crate) fn report(tool: &str, letters: &str, trials: Vec<Observation>) -> Report {
+    let trials = trials.into_iter().map(|trial| Observation { sees_connections: false, ..trial }).collect();
     Report::new(server(), SIGHT, Definition::Mcp, vec![hints(tool, letters)], trials, Vec::new(), 1.5)
 }
 
@@ -22,7 +23,12 @@ pub(crate) fn report(tool: &str, letters: &str, trials: Vec<Observation>) -> Rep
 /// that says nonsense, exaggerates, and acts before it asks.
 pub(crate) fn shop() -> Report {
     let tools = vec![hints("list_items", "tftf"), hints("drop_item", "tt-f"), hints("save_item", "xtft")];
-    let of = |tool: &str, trial: Observation| Observation { tool: tool.into(), case: "one".into(), ..trial };
+    let of = |tool: &str, trial: Observation| Observation {
+        tool: tool.into(),
+        case: "one".into(),
+        sees_connections: false,
+        ..trial
+    };
     let stat = Effect::excused("git", "repo/.git/index", "stat data", "a refreshed stat cache");
     let asks = [step(Phase::Asking, &[additive("draft")]), step(Phase::First, &[additive("items/c.json")])];
     let trials = vec![
@@ -32,6 +38,6 @@ pub(crate) fn shop() -> Report {
         of("drop_item", twice("triggers", &[additive("log"), lossy("items/a.json")], &[])),
         of("save_item", trial("plain", &[&asks[..], &[step(Phase::Second, &[])]].concat())),
     ];
-    let sight = Sight { blind_to: vec!["connections", "processes"], ..SIGHT };
+    let sight = Sight { blind_to: vec!["connections".into(), "processes".into()], ..SIGHT };
     Report::new(server(), sight, Definition::Mcp, tools, trials, Vec::new(), 12.34)
 }

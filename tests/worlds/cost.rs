@@ -40,7 +40,7 @@ fn say(line: &str) {
 /// The median of five looks after one small change each.
 fn step(world: &World, change: &str) -> (Duration, Duration) {
     let began = Instant::now();
-    let copy = world.fresh().unwrap();
+    let copy = world.fresh().unwrap().watched();
     let built = began.elapsed();
     let began = Instant::now();
     drop(world.fresh().unwrap());

@@ -41,6 +41,32 @@ pub(super) fn lay_out(clone: &Path, origin: &Path) -> Result<(), Failure> {
     check_out(&repo, CHECKED_OUT)?;
     for repo in [&bare, &repo] {
         repo.config()?.remove("core.logallrefupdates")?;
+        pack(repo)?;
+    }
+    Ok(())
+}
+
+/// Put all objects into one pack, as a clone would have them: a world is copied for every trial, and
+/// that takes as long as it has files.
+fn pack(repo: &Repository) -> Result<(), Failure> {
+    let mut objects = Vec::new();
+    repo.odb()?.foreach(|id| {
+        objects.push(*id);
+        true
+    })?;
+    objects.sort_unstable();
+    let mut pack = repo.packbuilder()?;
+    pack.set_threads(1); // the same bytes each time
+    for id in objects {
+        pack.insert_object(id, None)?;
+    }
+    let folder = repo.path().join("objects");
+    pack.write(&folder.join("pack"), 0o444)?;
+    for entry in fs::read_dir(&folder)? {
+        let entry = entry?;
+        if entry.file_name().len() == 2 {
+            fs::remove_dir_all(entry.path())?;
+        }
     }
     Ok(())
 }

@@ -100,6 +100,12 @@ impl Listener {
         format!("http://{}", self.address)
     }
 
+    /// Where it waits.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The contacts since the last look.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {

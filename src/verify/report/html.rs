@@ -214,8 +214,10 @@ impl Page {
     fn limits(&mut self, report: &Report) {
         let blind = &report.sight.blind_to;
         if !blind.is_empty() {
-            let blind = escaped(&blind.join(", "));
-            self.add(format_args!("<section>\n<h2>What this rung can't see</h2>\n<p>{blind}.</p>\n</section>\n"));
+            let blind = escaped(&blind.iter().map(|what| shown(what, 100)).collect::<Vec<_>>().join(", "));
+            let why = report.sight.why.as_ref();
+            let why = why.map_or_else(String::new, |why| format!("<p>No higher one: {}.</p>\n", foreign(why, 300)));
+            self.add(format_args!("<section>\n<h2>What this rung can't see</h2>\n<p>{blind}.</p>\n{why}</section>\n"));
         }
         let (version, command) = (env!("CARGO_PKG_VERSION"), foreign(&report.server.command, 300));
         self.add(format_args!(

@@ -17,7 +17,7 @@ pub const SCHEMA: &str = include_str!("schema.json");
 /// | `schema` | `candor-verify/1`. New members may come under the same number; what is here keeps its meaning |
 /// | `candor` | version of candor |
 /// | `server` | `name`, `version` (null if not told), `command` |
-/// | `sight` | `rung`, `connections` (whether they are seen), `blind_to` |
+/// | `sight` | `rung`, `changes` and `connections` (whether they are seen), `blind_to`, `why` it isn't a higher rung |
 /// | `definition` | `mcp`, `openai-directory`, `anthropic-directory` |
 /// | `seconds` | how long the run took |
 /// | `status` | the exit status: `plain`, and `strict` under `--strict` |
@@ -27,7 +27,7 @@ pub const SCHEMA: &str = include_str!("schema.json");
 /// | `findings` | `id`, `tool` (null for the server), `rule`, `level` (`fault`, `warning`, `note`), `text` |
 /// | `excuses` | `rule`, `lens`, `times`, `place` and `what` (of the first), `tools` |
 /// | `uncalled` | `tool`, `why`: nothing could be called |
-/// | `trials` | every trial: `tool`, `case`, `world`, `transport`, `era`, `problem`, and its `steps` with `phase`, `reply`, `effects` |
+/// | `trials` | every trial: `tool`, `case`, `world`, `expect`, `transport`, `era`, `sees_connections`, `problem`, and its `steps` with `phase`, `reply`, `effects` |
 ///
 /// A declared hint is `"absent"`, `{"is": true}`, `{"is": false}`, or `{"malformed": TEXT}`.
 #[must_use]

@@ -40,9 +40,10 @@ impl Page {
     fn head(&mut self, report: &Report) {
         // A name that wraps must not begin a line: it could pass for one of ours.
         self.wrap("", "  ", &format!("{}: {}", report.server_name(), report.scope()));
-        let blind = report.sight.blind_to.join(", ");
+        let blind = report.sight.blind_to.iter().map(|what| shown(what, 100)).collect::<Vec<_>>().join(", ");
         let blind = if blind.is_empty() { String::new() } else { format!("; blind to {blind}") };
-        self.wrap("", "  ", &format!("Rung `{}`{blind}.", report.sight.rung));
+        let why = report.sight.why.as_ref().map(|why| format!("; none higher: {}", shown(why, 300)));
+        self.wrap("", "  ", &format!("Rung `{}`{blind}{}.", report.sight.rung, why.unwrap_or_default()));
         self.wrap("", "", &format!("Hints as defined by `{}`.", report.definition));
     }
 

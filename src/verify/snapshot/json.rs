@@ -3,15 +3,12 @@
 //! Numbers are compared as they are written, so no precision is lost. A key that stands twice in
 //! an object has no agreed meaning, so there is no lens then.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error as _, MapAccess, Visitor},
-};
 use serde_json::value::RawValue;
 
 use super::text::is_within;
+use crate::members::Members;
 
 /// Deeper nesting is not looked at: no lens.
 const DEPTH: usize = 100;
@@ -67,8 +64,14 @@ impl Json {
         Some(match raw.get().as_bytes().first()? {
             b'{' => {
                 let Members(members) = serde_json::from_str(raw.get()).ok()?;
-                let read = |(key, raw): (String, &RawValue)| Some((key, Self::read(raw, depth)?));
-                Self::Object(members.into_iter().map(read).collect::<Option<_>>()?)
+                let mut object = BTreeMap::new();
+                for (key, raw) in members {
+                    let twice = object.insert(key, Self::read(raw, depth)?);
+                    if twice.is_some() {
+                        return None;
+                    }
+                }
+                Self::Object(object)
             }
             b'[' => {
                 let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
@@ -88,31 +91,5 @@ impl Json {
             (Self::Array(old), Self::Array(new)) => is_within(old, new, |old, new| old.is_within(new)),
             (old, new) => old == new,
         }
-    }
-}
-
-struct Members<'a>(BTreeMap<String, &'a RawValue>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = BTreeMap::new();
-                while let Some((key, value)) = map.next_entry()? {
-                    if members.insert(key, value).is_some() {
-                        return Err(A::Error::custom("a key twice"));
-                    }
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }

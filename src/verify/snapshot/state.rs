@@ -90,6 +90,8 @@ pub(crate) struct Content {
 pub(crate) struct State {
     pub(crate) kind: Kind,
     pub(crate) size: u64,
+    /// Whether the file has other names, too.
+    pub(crate) shared: bool,
     /// Permission bits; on other systems 0o444 or 0o644.
     pub(crate) mode: u32,
     /// User and group.
@@ -114,6 +116,7 @@ impl State {
         Self {
             kind: Kind::of(metadata),
             size: metadata.len(),
+            shared: shared(metadata),
             mode: mode(metadata),
             owner: owner(metadata),
             modified: metadata.modified().ok(),
@@ -178,6 +181,17 @@ impl Stamp {
         let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
         changed.elapsed().is_ok_and(|age| age > tick)
     }
+}
+
+#[cfg(unix)]
+fn shared(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    !metadata.is_dir() && metadata.nlink() > 1
+}
+
+#[cfg(not(unix))]
+fn shared(_: &Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -1,10 +1,13 @@
 //! All paths below a directory at one moment.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, Metadata},
     io,
+    iter::Peekable,
+    ops::Bound,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::state::{Content, Kind, State, attributes, read};
@@ -25,9 +28,14 @@ pub(crate) enum Trust {
 pub(crate) type Seen<'a> = dyn FnMut(&Path, &Content, Option<Vec<u8>>) -> io::Result<()> + 'a;
 
 /// Paths relative to the top, in the order of their components, with what is there.
-#[derive(Debug, Default)]
+///
+/// A tree that was made from an earlier one by looking at some paths alone shares the rest with it:
+/// neither making it nor comparing the two costs more for a larger world.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
-    entries: Vec<(PathBuf, State)>,
+    walked: Arc<Vec<(PathBuf, State)>>,
+    /// What is otherwise now; none stands for a path that is gone.
+    since: BTreeMap<PathBuf, Option<State>>,
     /// Directories that are git repositories, bare or `.git`.
     pub(crate) repositories: BTreeSet<PathBuf>,
 }
@@ -41,6 +49,17 @@ pub(crate) struct Change<'a> {
 }
 
 impl Change<'_> {
+    /// Whether there is any difference at all.
+    fn is_one(&self) -> bool {
+        match (self.before, self.after) {
+            (Some(before), Some(after)) => {
+                let same = before.same_matter(after) && before.same_rights(after);
+                !same || before.modified != after.modified || self.is_another()
+            }
+            (before, after) => before.is_some() || after.is_some(),
+        }
+    }
+
     /// Whether another file stands at the path than before.
     pub(crate) fn is_another(&self) -> bool {
         let inode = |state: &State| state.stamp.map(|stamp| stamp.inode);
@@ -58,28 +77,152 @@ impl Change<'_> {
 impl Tree {
     /// Look at everything below `root`, reading what is not proved to be as before.
     pub(crate) fn read(root: &Path, before: &Self, trust: Trust, seen: &mut Seen<'_>) -> io::Result<Self> {
-        let mut walk = Walk { root, before: &before.entries, trust, seen, tree: Self::default() };
+        let mut walk = Walk::new(root, before.iter(), trust, seen);
         walk.directory(Path::new(""))?;
-        Ok(walk.tree)
+        Ok(Self { walked: Arc::new(walk.entries), since: BTreeMap::new(), repositories: walk.repositories })
+    }
+
+    /// Look at `paths`, and at everything below the directories `whole`; the rest is as before.
+    pub(crate) fn revisit(
+        &self,
+        root: &Path,
+        paths: &BTreeSet<PathBuf>,
+        whole: &BTreeSet<PathBuf>,
+        seen: &mut Seen<'_>,
+    ) -> io::Result<Self> {
+        let mut now = self.clone();
+        for path in paths.union(whole).filter(|path| !path.as_os_str().is_empty()) {
+            // What lies below one that is walked was seen with it.
+            if path.ancestors().skip(1).any(|above| whole.contains(above)) {
+                continue;
+            }
+            // Never through a link that took the place of a directory.
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if parent.is_some_and(|parent| now.get(parent).is_none_or(|state| state.kind != Kind::Directory)) {
+                continue;
+            }
+            let mut walk = Walk::new(root, self.below(path), Trust::Stamps, seen);
+            let state = match fs::symlink_metadata(root.join(path)) {
+                Ok(metadata) => walk.state(path, &metadata, self.get(path))?,
+                Err(error) if gone(&error) => None,
+                Err(error) => return Err(named(&root.join(path), &error)),
+            };
+            let is_directory = state.as_ref().is_some_and(|state| state.kind == Kind::Directory);
+            let was_directory = self.get(path).is_some_and(|state| state.kind == Kind::Directory);
+            if is_directory && whole.contains(path) {
+                walk.directory(path)?;
+            }
+            let Walk { entries, repositories, .. } = walk;
+            if whole.contains(path) || (was_directory && !is_directory) {
+                now.repositories.retain(|dir| !dir.starts_with(path));
+                for (path, _) in self.below(path) {
+                    now.set(path, None);
+                }
+            }
+            now.set(path, state);
+            for (path, state) in entries {
+                now.set(&path, Some(state));
+            }
+            now.repositories.extend(repositories);
+        }
+        let parts = paths.iter().filter(|path| REPOSITORY.iter().any(|name| path.file_name() == Some(name.as_ref())));
+        for dir in parts.filter_map(|path| path.parent()) {
+            let [head, objects, refs] = REPOSITORY.map(|name| now.get(&dir.join(name)).map(|state| state.kind));
+            let directory = Some(Kind::Directory);
+            if head.is_some() && head != directory && objects == directory && refs == directory {
+                now.repositories.insert(dir.into());
+            } else {
+                now.repositories.remove(dir);
+            }
+        }
+        Ok(now)
+    }
+
+    /// Read files anew that may have been written to through memory, which moves no time for sure.
+    pub(crate) fn reread(mut self, root: &Path, files: &[PathBuf], seen: &mut Seen<'_>) -> io::Result<Self> {
+        for path in files {
+            let Some(state) = self.get(path).filter(|state| state.kind == Kind::File) else { continue };
+            let state = match fs::symlink_metadata(root.join(path)) {
+                Ok(metadata) => {
+                    Walk::new(root, std::iter::empty(), Trust::Nothing, seen).state(path, &metadata, Some(state))?
+                }
+                Err(error) if gone(&error) => continue,
+                Err(error) => return Err(named(&root.join(path), &error)),
+            };
+            self.set(path, state);
+        }
+        Ok(self)
+    }
+
+    fn set(&mut self, path: &Path, state: Option<State>) {
+        if state.is_none() && self.walked(path).is_none() {
+            self.since.remove(path);
+        } else {
+            self.since.insert(path.into(), state);
+        }
+    }
+
+    fn walked(&self, path: &Path) -> Option<&State> {
+        let at = self.walked.binary_search_by(|(entry, _)| entry.as_path().cmp(path)).ok()?;
+        self.walked.get(at).map(|(_, state)| state)
+    }
+
+    /// Of paths in the order of their components.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(entries: Vec<(PathBuf, State)>) -> Self {
+        Self { walked: Arc::new(entries), ..Self::default() }
     }
 
     pub(crate) fn get(&self, path: &Path) -> Option<&State> {
-        let at = self.entries.binary_search_by(|(entry, _)| entry.as_path().cmp(path)).ok()?;
-        self.entries.get(at).map(|(_, state)| state)
+        self.since.get(path).map_or_else(|| self.walked(path), Option::as_ref)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Path, &State)> {
-        self.entries.iter().map(|(path, state)| (path.as_path(), state))
+        self.from(0, Bound::Unbounded)
     }
 
     /// Everything below a directory, itself left out.
     pub(crate) fn below(&self, dir: &Path) -> impl Iterator<Item = (&Path, &State)> {
-        let start = self.entries.partition_point(|(path, _)| path.as_path() <= dir);
-        self.iter().skip(start).take_while(move |(path, _)| path.starts_with(dir))
+        let start = self.walked.partition_point(|(path, _)| path.as_path() <= dir);
+        self.from(start, Bound::Excluded(dir)).take_while(move |(path, _)| path.starts_with(dir))
+    }
+
+    /// Directories, the top left out.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.iter().filter(|(_, state)| state.kind == Kind::Directory).map(|(path, _)| path)
+    }
+
+    /// Files that have other names, too.
+    pub(crate) fn several_names(&self) -> impl Iterator<Item = &Path> {
+        self.iter().filter(|(_, state)| state.shared).map(|(path, _)| path)
+    }
+
+    fn from(&self, start: usize, since: Bound<&Path>) -> impl Iterator<Item = (&Path, &State)> {
+        let walked = self.walked.get(start..).unwrap_or_default();
+        let mut walked = walked.iter().map(|(path, state)| (path.as_path(), Some(state))).peekable();
+        let since = self.since.range::<Path, _>((since, Bound::Unbounded));
+        let mut since = since.map(|(path, state)| (path.as_path(), state.as_ref())).peekable();
+        let next = move || {
+            let Some(newer) = since.peek().map(|(path, _)| *path) else { return walked.next() };
+            match walked.peek().map(|(path, _)| (*path).cmp(newer)) {
+                Some(std::cmp::Ordering::Less) => walked.next(),
+                Some(std::cmp::Ordering::Equal) => {
+                    walked.next();
+                    since.next()
+                }
+                _ => since.next(),
+            }
+        };
+        std::iter::from_fn(next).filter_map(|(path, state)| Some((path, state?)))
     }
 
     /// All paths whose states differ in anything that this file's callers judge.
     pub(crate) fn changes<'a>(&'a self, after: &'a Self) -> Vec<Change<'a>> {
+        if Arc::ptr_eq(&self.walked, &after.walked) {
+            let paths: BTreeSet<&PathBuf> = self.since.keys().chain(after.since.keys()).collect();
+            let change = |path: &'a PathBuf| Change { path, before: self.get(path), after: after.get(path) };
+            return paths.into_iter().map(change).filter(Change::is_one).collect();
+        }
         let mut changes = Vec::new();
         let (mut old, mut new) = (self.iter().peekable(), after.iter().peekable());
         loop {
@@ -91,12 +234,7 @@ impl Tree {
                 (Some((path, before)), Some((same, after))) if path == same => {
                     old.next();
                     new.next();
-                    let change = Change { path, before: Some(before), after: Some(after) };
-                    let same = before.same_matter(after) && before.same_rights(after);
-                    if same && before.modified == after.modified && !change.is_another() {
-                        continue;
-                    }
-                    change
+                    Change { path, before: Some(before), after: Some(after) }
                 }
                 (_, Some((path, after))) => {
                     new.next();
@@ -104,21 +242,30 @@ impl Tree {
                 }
                 _ => return changes,
             };
-            changes.push(change);
+            changes.extend(Some(change).filter(Change::is_one));
         }
     }
 }
 
-struct Walk<'a> {
+/// What makes a directory a git repository: a file, and two directories.
+const REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
+
+struct Walk<'a, 's, I: Iterator<Item = (&'a Path, &'a State)>> {
     root: &'a Path,
     /// What is left of the tree before; this walk meets paths in the same order.
-    before: &'a [(PathBuf, State)],
+    before: Peekable<I>,
     trust: Trust,
-    seen: &'a mut Seen<'a>,
-    tree: Tree,
+    seen: &'a mut Seen<'s>,
+    entries: Vec<(PathBuf, State)>,
+    repositories: BTreeSet<PathBuf>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a, 's, I: Iterator<Item = (&'a Path, &'a State)>> Walk<'a, 's, I> {
+    fn new(root: &'a Path, before: I, trust: Trust, seen: &'a mut Seen<'s>) -> Self {
+        let before = before.peekable();
+        Self { root, before, trust, seen, entries: Vec::new(), repositories: BTreeSet::new() }
+    }
+
     fn directory(&mut self, dir: &Path) -> io::Result<()> {
         let path = self.root.join(dir);
         let entries = match fs::read_dir(&path) {
@@ -140,21 +287,21 @@ impl<'a> Walk<'a> {
             objects |= name == "objects" && metadata.is_dir();
             refs |= name == "refs" && metadata.is_dir();
             let path = dir.join(name);
-            let Some(state) = self.state(&path, &metadata)? else { continue };
-            self.tree.entries.push((path.clone(), state));
+            let before = self.earlier(&path);
+            let Some(state) = self.state(&path, &metadata, before)? else { continue };
+            self.entries.push((path.clone(), state));
             if metadata.is_dir() {
                 self.directory(&path)?;
             }
         }
         if head && objects && refs {
-            self.tree.repositories.insert(dir.into());
+            self.repositories.insert(dir.into());
         }
         Ok(())
     }
 
     /// None if it is gone meanwhile.
-    fn state(&mut self, path: &Path, metadata: &Metadata) -> io::Result<Option<State>> {
-        let before = self.earlier(path);
+    fn state(&mut self, path: &Path, metadata: &Metadata, before: Option<&State>) -> io::Result<Option<State>> {
         let mut state = State::of(metadata);
         let known = before.filter(|old| old.kind == state.kind).filter(|old| match self.trust {
             Trust::Nothing => false,
@@ -193,22 +340,13 @@ impl<'a> Walk<'a> {
     }
 
     fn earlier(&mut self, path: &Path) -> Option<&'a State> {
-        while let Some(((first, state), rest)) = self.before.split_first() {
-            match first.as_path().cmp(path) {
-                std::cmp::Ordering::Less => self.before = rest,
-                std::cmp::Ordering::Equal => {
-                    self.before = rest;
-                    return Some(state);
-                }
-                std::cmp::Ordering::Greater => return None,
-            }
-        }
-        None
+        while self.before.next_if(|(first, _)| *first < path).is_some() {}
+        self.before.next_if(|(first, _)| *first == path).map(|(_, state)| state)
     }
 }
 
 fn gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {

@@ -29,7 +29,16 @@ pub fn builders() -> Vec<World> {
             Ok(change(&database)?)
         })
     }));
+    worlds.push(World { locked: Some("shop.db".into()), ..World::builder("locked", locked) });
+    worlds.push(World { offline: true, ..World::builder("offline", demo) });
     worlds
+}
+
+/// A database in WAL mode, where a lock that somebody else holds keeps writers out and lets readers
+/// go on: in other modes nobody could do anything.
+fn locked(dir: &Path) -> Result<(), WorldError> {
+    let DemoWorkspace { database, .. } = demo::lay_out(dir)?;
+    Ok(databases::write_ahead_log(&database)?)
 }
 
 /// The demo workspace as it is.
@@ -46,7 +55,7 @@ fn packed(dir: &Path) -> Result<(), WorldError> {
 }
 
 /// Hooks, a file system monitor and an external diff, each of which appends its name to `ran.log`.
-/// Our own server changes no branch of a place with hooks unless it is told to trust them.
+/// None may run: our own server, told to change branches although they are there, does so without.
 fn hooks(dir: &Path) -> Result<(), WorldError> {
     let DemoWorkspace { repo, origin, .. } = demo::lay_out(dir)?;
     let git = repo.join(".git");

@@ -43,7 +43,9 @@ pub enum WorldError {
         what: String,
     },
     /// The original is not what was built.
-    #[error("the original of the world `{world}` changed at `{path}`: a server got out of its copy")]
+    #[error(
+        "the original of the world `{world}` changed at `{path}`: a server got out of its copy, or what laid the world out goes on"
+    )]
     Changed {
         /// The world.
         world: String,

@@ -17,7 +17,12 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn new(prefix: &str) -> io::Result<Self> {
-        let dir = tempfile::Builder::new().prefix(prefix).tempdir()?;
+        Self::within(&std::env::temp_dir(), prefix)
+    }
+
+    /// In a directory that is not the usual one.
+    pub(crate) fn within(parent: &Path, prefix: &str) -> io::Result<Self> {
+        let dir = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?;
         let path = dir.path().canonicalize()?;
         Ok(Self { dir, path })
     }

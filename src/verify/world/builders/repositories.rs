@@ -122,32 +122,30 @@ pub(super) fn add_working_tree(git: &Path, tree: &Path, branch: &str, rebased: &
 pub(super) fn make_partial(repo: &Path) -> Result<(), WorldError> {
     let repository = open(repo)?;
     let git = repository.path().to_owned();
-    let (mut kept, mut loose): (Vec<Oid>, Vec<Oid>) = (Vec::new(), Vec::new());
+    let (mut kept, mut all): (Vec<Oid>, Vec<Oid>) = (Vec::new(), Vec::new());
     repository.head()?.peel_to_tree()?.walk(TreeWalkMode::PreOrder, |_, entry| {
         kept.push(entry.id());
         TreeWalkResult::Ok
     })?;
     let odb = repository.odb()?;
     odb.foreach(|id| {
-        loose.push(*id);
+        all.push(*id);
         true
     })?;
     let mut pack = repository.packbuilder()?;
-    for id in &loose {
+    for id in &all {
         if odb.read_header(*id)?.1 != ObjectType::Blob || kept.contains(id) {
             pack.insert_object(*id, None)?;
         }
     }
     let folder = git.join("objects/pack");
-    fs::create_dir_all(&folder)?;
+    // The demo workspace keeps all objects in packs.
+    for entry in fs::read_dir(&folder)? {
+        fs::remove_file(entry?.path())?;
+    }
     pack.write(&folder, 0)?;
     let name = pack.name()?.unwrap_or_default().to_owned();
     fs::write(folder.join(format!("pack-{name}.promisor")), "")?;
-    for id in loose {
-        let id = id.to_string();
-        let (dir, rest) = id.split_at(2);
-        fs::remove_file(git.join("objects").join(dir).join(rest))?;
-    }
     let mut config = config(&git)?;
     config.set_bool("remote.origin.promisor", true)?;
     config.set_str("remote.origin.partialclonefilter", "blob:none")?;
