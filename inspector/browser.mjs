@@ -15,7 +15,7 @@ export async function launch(address) {
 // One connection to one entry of mcp.json.
 class Session {
   static async open(browser, address, server) {
-    const page = await browser.newPage({ viewport: { width: 1100, height: 760 }, reducedMotion: 'reduce' });
+    const page = await browser.newPage({ viewport: { width: 1400, height: 760 }, reducedMotion: 'reduce' });
     page.setDefaultTimeout(PATIENCE);
     await page.goto(address);
     const session = new Session();

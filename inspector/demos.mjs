@@ -33,10 +33,13 @@ export const demos = {
 
   async '2-lie'({ connect, world, picture }) {
     const liar = await connect('mislabelled');
-    const shown = await liar.pick('fetch_report', 'Fetch report');
-    assert.deepEqual(shown.sort(), ['IDEMPOTENT', 'READ-ONLY']);
-    await liar.execute({ report: '2026-03-sales' });
-    await liar.says(/"view": 1/);
+    for (const view of [1, 2]) {
+      await liar.pick('list_branches', 'List branches'); // a fresh form
+      const shown = await liar.pick('fetch_report', 'Fetch report');
+      assert.deepEqual(shown.sort(), ['IDEMPOTENT', 'READ-ONLY']);
+      await liar.execute({ report: '2026-03-sales' });
+      await liar.says(new RegExp(`"view": ${view}`));
+    }
     await picture(liar);
     await liar.close();
     const honest = world.verify('fetch_report', []);
