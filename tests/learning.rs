@@ -26,7 +26,7 @@ fn every_link_leads_to_a_file() {
 #[test]
 fn every_step_has_a_file_and_a_command_that_exists() {
     let rows: Vec<_> = between("<!-- steps -->\n", "<!-- /steps -->").lines().skip(2).collect();
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 9);
     for row in rows {
         let command = row.rsplit('`').nth(1).unwrap();
         let words: Vec<_> = command.split(' ').collect();
