@@ -75,6 +75,10 @@ pub struct Options {
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     timeout: u64,
 
+    /// Exit with 1 if a check could not be made, too: of a client that reports no questions
+    #[arg(long)]
+    strict: bool,
+
     /// How many runs of the client go on at once; without it, four times the processors
     #[arg(long, value_name = "COUNT")]
     jobs: Option<NonZero<usize>>,
@@ -100,7 +104,8 @@ pub struct Options {
     client: Vec<String>,
 }
 
-/// Run a client through scenarios. Returns the exit status: 1 if a check failed.
+/// Run a client through scenarios. Returns the exit status: 1 if a check failed, or was not made under
+/// `--strict`.
 ///
 /// # Errors
 ///
@@ -140,7 +145,8 @@ pub fn conform(options: &Options) -> Result<u8, Box<dyn Error + Send + Sync>> {
         std::fs::write(path, report::junit(&runs))?;
     }
     output.write_all(report::summary(&runs, channel).as_bytes())?;
-    Ok(u8::from(runs.iter().any(|run| run.failures().next().is_some())))
+    let is_untested = options.strict && runs.iter().any(|run| run.skipped() > 0);
+    Ok(u8::from(is_untested || runs.iter().any(|run| run.failures().next().is_some())))
 }
 
 fn chosen(options: &Options) -> Result<Vec<Scenario>, String> {

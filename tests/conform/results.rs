@@ -27,7 +27,11 @@ fn the_reference_client_passes_every_check_in_every_era() {
 #[test]
 fn a_client_without_questions_is_untested_where_questions_are_judged() {
     let bad = client("bad-client");
-    let told = conform(&["--suite", "trust", "--jobs", "16"], &[bad.to_str().unwrap(), "never-asks"]);
+    let options = ["--suite", "trust", "--jobs", "16"];
+    let strict = [&options[..], &["--strict"]].concat();
+    assert_eq!(conform(&strict, &[bad.to_str().unwrap(), "never-asks"]).status, Some(1));
+    let told = conform(&options, &[bad.to_str().unwrap(), "never-asks"]);
+    assert_eq!(told.status, Some(0), "{}", told.output);
     let skipped = told.checks("SKIPPED");
     assert!(skipped.contains(&"untrusted-read-only/asks-before-delete_branch".to_owned()), "{skipped:?}");
     assert!(skipped.iter().all(|name| !name.ends_with("/protocol") && !name.ends_with("/ends")), "{skipped:?}");
