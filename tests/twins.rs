@@ -191,7 +191,7 @@ async fn each_broken_twin_is_refuted_by_its_one_step_and_its_honest_twin_holds()
     }
 }
 
-/// The rung that watches system calls must refute this one.
+/// Where system calls are seen, it is noted; what is not there afterwards refutes nothing.
 #[tokio::test]
 async fn what_comes_and_goes_within_one_call_is_not_seen_on_this_rung_which_says_so() {
     let report = report(READS, "act() { echo x > $W/new; rm $W/new; done_so; }").await;

@@ -157,20 +157,22 @@ fn a_server_that_never_answers_is_not_waited_for_with_every_argument() {
 
 #[test]
 fn a_run_that_is_stopped_leaves_nothing() {
-    let (dir, scratch) = (world(), tempfile::tempdir().unwrap());
-    let small = small("call() { sleep 1000; }");
-    let (server, env) = words(&small);
-    let mut command = candor();
-    command.args(["verify", "--unboxed", "--world", dir.path().to_str().unwrap(), "--"]).args(server).envs(env);
-    command.env("TMPDIR", scratch.path()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let called = || small.processes().len() >= 2; // the script and its `sleep`
-    while !called() {
-        assert!(child.try_wait().unwrap().is_none());
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    for signal in ["-INT", "-TERM"] {
+        let (dir, scratch) = (world(), tempfile::tempdir().unwrap());
+        let small = small("call() { sleep 1000; }");
+        let (server, env) = words(&small);
+        let mut command = candor();
+        command.args(["verify", "--unboxed", "--world", dir.path().to_str().unwrap(), "--"]).args(server).envs(env);
+        command.env("TMPDIR", scratch.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let called = || small.processes().len() >= 2; // the script and its `sleep`
+        while !called() {
+            assert!(child.try_wait().unwrap().is_none());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(wait(&mut child).code(), Some(2));
+        small.is_gone();
+        assert!(is_empty(scratch.path()));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!(wait(&mut child).code(), Some(2));
-    small.is_gone();
-    assert!(is_empty(scratch.path()));
 }
