@@ -93,6 +93,8 @@ pub enum Target {
         dir: Option<PathBuf>,
         /// Headers for every request.
         headers: Vec<(String, String)>,
+        /// The Unix socket by which its address is reached, if not by the network.
+        socket: Option<PathBuf>,
     },
 }
 

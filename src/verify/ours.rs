@@ -119,12 +119,12 @@ pub(super) fn on_stdio(candor: &str, options: &[String], grant: &str) -> Target 
     Target::Stdio { command: command(candor, options, &["--grant", grant]), env: quiet(), dir: None }
 }
 
-/// The same over HTTP, for the one caller that a file of tokens lets in.
-pub(super) fn on_http(candor: &str, options: &[String], tokens: &Path, token: &str) -> Target {
+/// The same over HTTP at a port, 0 for any that is free, for the one caller that a file of tokens lets in.
+pub(super) fn on_http(candor: &str, options: &[String], port: u16, tokens: &Path, token: &str) -> Target {
     let tokens = tokens.to_string_lossy();
     let headers = vec![("authorization".into(), format!("Bearer {token}"))];
-    let command = command(candor, options, &["--http", "127.0.0.1:0", "--tokens", &tokens]);
-    Target::Serving { command, env: quiet(), dir: None, headers }
+    let command = command(candor, options, &["--http", &format!("127.0.0.1:{port}"), "--tokens", &tokens]);
+    Target::Serving { command, env: quiet(), dir: None, headers, socket: None }
 }
 
 fn command(candor: &str, options: &[String], more: &[&str]) -> Vec<String> {

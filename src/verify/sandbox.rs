@@ -33,6 +33,8 @@ mod places;
 #[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]
+mod served;
+#[cfg(target_os = "linux")]
 mod sink;
 #[cfg(target_os = "linux")]
 mod skeleton;

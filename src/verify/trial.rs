@@ -110,9 +110,13 @@ pub fn in_world(target: &Target, world: &Path) -> Target {
             Target::Stdio { command: words(command), env: pairs(env), dir: folder(dir) }
         }
         Target::Http { url, headers } => Target::Http { url: place(url), headers: headers.clone() },
-        Target::Serving { command, env, dir, headers } => {
-            Target::Serving { command: words(command), env: pairs(env), dir: folder(dir), headers: headers.clone() }
-        }
+        Target::Serving { command, env, dir, headers, socket } => Target::Serving {
+            command: words(command),
+            env: pairs(env),
+            dir: folder(dir),
+            headers: headers.clone(),
+            socket: socket.clone(),
+        },
     }
 }
 

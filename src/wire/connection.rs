@@ -56,16 +56,16 @@ impl Connection {
                 (Link::Stdio(Stdio::new(input, output, sender, limits.line_bytes)), Some(process))
             }
             Target::Http { url, headers } => {
-                let http = Http::new(url, headers, era, sender, limits.line_bytes)?;
+                let http = Http::new(url, None, headers, era, sender, limits.line_bytes)?;
                 (Link::Http(Box::new(http)), None)
             }
-            Target::Serving { command, env, dir, headers } => {
+            Target::Serving { command, env, dir, headers, socket } => {
                 let (mut process, _, output) = Process::start(command, env, dir.as_deref())?;
                 if let Some(output) = output {
                     process.listen(output);
                 }
                 let url = address_of(&mut process, &wait).await?;
-                let http = Http::new(&url, headers, era, sender, limits.line_bytes)?;
+                let http = Http::new(&url, socket.as_deref(), headers, era, sender, limits.line_bytes)?;
                 (Link::Http(Box::new(http)), Some(process))
             }
         };

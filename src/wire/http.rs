@@ -3,6 +3,7 @@
 
 use std::{
     error::Error,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -43,6 +44,7 @@ pub(super) struct Http {
 impl Http {
     pub(super) fn new(
         url: &str,
+        socket: Option<&Path>,
         headers: &[(String, String)],
         era: Era,
         inbox: Inbox,
@@ -66,6 +68,13 @@ impl Http {
         };
         let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         let client = if is_here { client.no_proxy() } else { client };
+        #[cfg(unix)]
+        let client = match socket {
+            Some(socket) => client.unix_socket(socket),
+            None => client,
+        };
+        #[cfg(not(unix))]
+        let _ = socket;
         Ok(Self {
             client: client.build().map_err(|error| failed(root(&error)))?,
             url: parsed,

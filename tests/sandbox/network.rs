@@ -1,11 +1,13 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpListener,
+    os::unix::net::UnixStream,
 };
 
 use candor::verify::sandbox::{Allowed, Said, Spec};
 
 use super::boxed::{Boxed, Host, Outcome};
+use crate::support::HANG;
 
 fn python(host: &Host, script: &str) -> Spec {
     let mut spec = host.spec("");
@@ -105,6 +107,41 @@ fn nothing_leaves_the_box_but_to_what_is_allowed() {
     let last = outcome.contacts.last().unwrap();
     assert!(last.allowed, "{last:?}");
     assert_eq!(last.to_string(), "GET /page to 1.2.3.1:80 (test.example)");
+}
+
+#[test]
+fn a_server_at_a_port_is_reached_from_outside_by_a_socket() {
+    let host = Host::new();
+    let script = "import http.server, sys\n\
+        class Handler(http.server.BaseHTTPRequestHandler):\n\
+        \x20   def do_GET(self):\n\
+        \x20       self.send_response(200); self.end_headers(); self.wfile.write(self.path.encode())\n\
+        print('wait', flush=True); sys.stdin.readline()\n\
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 8000), Handler)\n\
+        print('here', flush=True); server.serve_forever()";
+    let mut spec = python(&host, script);
+    spec.serves = Some(8000);
+    let mut boxed = Boxed::start(spec);
+    let served = boxed.sandbox.served().unwrap();
+    let ask = |path: &str| {
+        let mut stream = UnixStream::connect(&served).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        let mut said = String::new();
+        let _ = stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes());
+        let _ = stream.read_to_string(&mut said);
+        said
+    };
+    assert_eq!(boxed.hear(), "wait");
+    assert_eq!(ask("/early"), "", "nobody listens yet");
+    boxed.say("go");
+    assert_eq!(boxed.hear(), "here");
+    std::thread::scope(|scope| {
+        for path in ["/one", "/two", "/three"] {
+            scope.spawn(move || assert!(ask(path).ends_with(path), "{path}"));
+        }
+    });
+    boxed.sandbox.kill();
+    assert!(boxed.end().contacts.is_empty(), "its own port is no contact");
 }
 
 #[test]

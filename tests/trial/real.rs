@@ -45,7 +45,7 @@ async fn a_tool_that_asks_goes_through_every_phase_in_both_eras() {
 #[tokio::test]
 async fn a_read_only_tool_over_http_has_no_effects_in_either_era() {
     let command = command(&["--http", "127.0.0.1:0"]);
-    let http = Target::Serving { command, env: Vec::new(), dir: None, headers: Vec::new() };
+    let http = Target::Serving { command, env: Vec::new(), dir: None, headers: Vec::new(), socket: None };
     for era in Era::ALL {
         let observation = observe(era, &http, "read_note", json!({"name": "welcome.md"})).await;
         assert_eq!(observation.problem, None);

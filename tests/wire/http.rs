@@ -205,7 +205,7 @@ async fn a_program_that_never_says_where_it_listens_is_given_up_and_ended() {
         ),
     ] {
         let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        let target = Target::Serving { command, env: Vec::new(), dir: None, headers: Vec::new() };
+        let target = Target::Serving { command, env: Vec::new(), dir: None, headers: Vec::new(), socket: None };
         let limits = Limits { start: Duration::from_millis(500), ..short() };
         let error = Connection::open(&target, Era::Modern, &limits).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

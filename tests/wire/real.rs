@@ -46,7 +46,7 @@ impl Served {
         let options = ["--http", "127.0.0.1:0", "--tokens", file.to_str().unwrap()].map(str::to_owned);
         let command = [vec![binary(), "serve".to_owned()], options.to_vec(), self.options.clone()].concat();
         let headers = vec![("authorization".to_owned(), format!("Bearer {token}"))];
-        Target::Serving { command, env: Vec::new(), dir: None, headers }
+        Target::Serving { command, env: Vec::new(), dir: None, headers, socket: None }
     }
 
     fn targets(&self) -> [Target; 2] {

@@ -21,9 +21,19 @@ use crate::{
 /// How long a server may take to come under its listener.
 const COMES: Duration = Duration::from_secs(20);
 
+/// Where a server in a box listens that speaks HTTP. The network is its own, so nobody is there.
+pub(super) const SERVED: u16 = 8000;
+
 const CONTACT: &str = "a contact alone changes nothing; what is sent is judged where it can be read";
 const SENT: &str = "suspected: what the other side would have done with it is not seen";
 const LOCAL: &str = "suspected: what another's service on this machine does with it is not seen";
+
+/// How a server is started: what a box or a listener puts something else in the place of.
+struct Server<'a> {
+    command: &'a mut Vec<String>,
+    env: &'a mut Vec<(String, String)>,
+    dir: &'a mut Option<PathBuf>,
+}
 
 /// A copy of a world with a server in a box, or under the listener alone.
 pub(super) struct Boxed {
@@ -58,23 +68,28 @@ impl Boxed {
         Ok(())
     }
 
-    fn in_box(&mut self, command: Vec<String>, env: Vec<(String, String)>, dir: PathBuf) -> Result<Target, String> {
+    /// Let the server start in a box; returns where it is reached if it serves at a port.
+    fn in_box(&mut self, server: Server<'_>, serves: Option<u16>) -> Result<Option<PathBuf>, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut variables = scrubbed(std::env::vars());
-        variables.extend(env);
+        variables.append(server.env);
         variables.push((listener::MARK.into(), "box".into()));
         let spec = Spec {
-            command,
+            command: std::mem::take(server.command),
             env: variables,
-            dir,
+            dir: match server.dir.take() {
+                Some(dir) => dir,
+                None => std::env::current_dir().map_err(|error| error.to_string())?,
+            },
             worlds: vec![Place { from: self.looking.copy.path().into(), at: self.at.clone() }],
             listener: self.rung == Rung::Box { listener: true },
             allow: self.allow.clone(),
+            serves,
             ..Spec::default()
         };
         let listens = spec.listener;
         let sandbox = Arc::new(Sandbox::prepare(&program, spec).map_err(|error| error.to_string())?);
-        let command = sandbox.command();
+        *server.command = sandbox.command();
         if listens {
             let sandbox = Arc::downgrade(&sandbox);
             self.attend(move || {
@@ -82,21 +97,16 @@ impl Boxed {
                 Listener::new(waiting, Rings::Allowed).ok()
             })?;
         }
+        let served = sandbox.served();
         self.sandbox = Some(sandbox);
-        Ok(Target::Stdio { command, env: Vec::new(), dir: None })
+        Ok(served)
     }
 
-    fn under_listener(
-        &mut self,
-        command: &[String],
-        env: Vec<(String, String)>,
-        dir: Option<PathBuf>,
-    ) -> Result<Target, String> {
+    fn under_listener(&mut self, server: Server<'_>) -> Result<(), String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let door = Door::open().map_err(|error| format!("no listener: {error}"))?;
-        let command = door.command(&program, command);
-        self.attend(move || door.wait(COMES, Rings::Refused).ok())?;
-        Ok(Target::Stdio { command, env, dir })
+        *server.command = door.command(&program, server.command);
+        self.attend(move || door.wait(COMES, Rings::Refused).ok())
     }
 
     /// The files of the copy that some process maps for writing.
@@ -111,18 +121,21 @@ impl Watch for Boxed {
         &self.at
     }
 
-    fn seen(&mut self, target: Target) -> Result<Target, String> {
-        match (target, self.rung) {
-            (Target::Stdio { command, env, dir }, Rung::Box { .. }) => {
-                let dir = match dir {
-                    Some(dir) => dir,
-                    None => std::env::current_dir().map_err(|error| error.to_string())?,
-                };
-                self.in_box(command, env, dir)
+    fn seen(&mut self, mut target: Target) -> Result<Target, String> {
+        let boxed = matches!(self.rung, Rung::Box { .. });
+        match &mut target {
+            Target::Stdio { command, env, dir } if boxed => {
+                self.in_box(Server { command, env, dir }, None)?;
             }
-            (Target::Stdio { command, env, dir }, Rung::Listener) => self.under_listener(&command, env, dir),
-            (target, _) => Ok(target),
+            Target::Serving { command, env, dir, socket, .. } if boxed => {
+                *socket = self.in_box(Server { command, env, dir }, Some(SERVED))?;
+            }
+            Target::Stdio { command, env, dir } | Target::Serving { command, env, dir, .. } => {
+                self.under_listener(Server { command, env, dir })?;
+            }
+            Target::Http { .. } => {}
         }
+        Ok(target)
     }
 
     fn sees_connections(&self) -> bool {

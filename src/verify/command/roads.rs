@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::{
-    Failure, NOBODY, Options,
+    Failure, NOBODY, Options, boxed,
     rung::{self, Rung},
     runners::Runner,
 };
@@ -57,9 +57,8 @@ impl Options {
         words.extend(self.served.words());
         let stdio = ours::on_stdio(&candor, &words, grant);
         let stdio = |era| Road { transport: "stdio", era, target: stdio.clone(), rung };
-        let target = ours::on_http(&candor, &words, &file, &format!("candor_{secret}"));
-        // A client outside reaches no server that listens in a box.
-        let rung = if matches!(rung, Rung::Box { .. } | Rung::Listener) { Rung::Worlds } else { rung };
+        let port = if matches!(rung, Rung::Box { .. }) { boxed::SERVED } else { 0 };
+        let target = ours::on_http(&candor, &words, port, &file, &format!("candor_{secret}"));
         let mut roads = vec![stdio(Era::Modern), Road { transport: "http", era: Era::Modern, target, rung }];
         if !self.served.has("--modern-only") {
             roads.push(stdio(Era::Legacy));

@@ -135,11 +135,8 @@ impl Standing {
 }
 
 /// What nobody sees from outside of a process.
-const INSIDE: [&str; 3] = [
-    "the memory of the server",
-    "what a server elsewhere would have done: every address leads to a sink",
-    "connections of a server on HTTP, which runs without a box",
-];
+const INSIDE: [&str; 2] =
+    ["the memory of the server", "what a server elsewhere would have done: every address leads to a sink"];
 
 /// What before-and-after observation of a world sees.
 #[must_use]

@@ -183,10 +183,13 @@ fn watch(line: &impl AsFd, signals: &OwnedFd, server: Pid) -> io::Result<u8> {
         }
         if told {
             let Some(message) = control::receive(line)? else { return Ok(NO_BOX) };
-            if let (b'p', Ok(port)) = (message.tag, <[u8; 2]>::try_from(message.bytes)) {
-                let sockets = network::port(u16::from_be_bytes(port));
-                control::send(line, b'P', &port, &sockets.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
-            }
+            let Ok(bytes) = <[u8; 2]>::try_from(message.bytes) else { continue };
+            let port = u16::from_be_bytes(bytes);
+            let (tag, sockets) = match message.tag {
+                b'p' => (b'P', network::port(port)),
+                _ => (b'T', network::connect(port).into_iter().collect()),
+            };
+            control::send(line, tag, &bytes, &sockets.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
         }
     }
 }

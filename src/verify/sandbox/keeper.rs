@@ -48,6 +48,8 @@ pub(super) struct Known {
     pub(super) exceeded: Option<String>,
     /// Ports that were asked for and answered.
     ports: HashSet<u16>,
+    /// The answer to a question for a connection.
+    connection: Option<Option<OwnedFd>>,
     pub(super) line: Option<Arc<OwnedFd>>,
     pub(super) over: bool,
 }
@@ -59,12 +61,22 @@ pub(super) struct Keeper {
     pub(super) sink: Sink,
     known: Mutex<Known>,
     news: Condvar,
+    /// Held by who waits for a connection.
+    connecting: Mutex<()>,
     stop: AtomicBool,
 }
 
 impl Keeper {
     pub(super) fn new(base: PathBuf, spec: Spec, sink: Sink) -> Self {
-        Self { base, spec, sink, known: Mutex::default(), news: Condvar::new(), stop: AtomicBool::new(false) }
+        Self {
+            base,
+            spec,
+            sink,
+            known: Mutex::default(),
+            news: Condvar::new(),
+            connecting: Mutex::default(),
+            stop: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {
@@ -95,6 +107,14 @@ impl Keeper {
         drop(self.wait(Duration::from_millis(500), |known| known.over || known.ports.contains(&port)));
         self.known().ports.remove(&port);
         self.sink.is_open(port)
+    }
+
+    /// Have the box connect to a port of its own loopback.
+    pub(super) fn connect(&self, port: u16) -> Option<OwnedFd> {
+        let _one_at_a_time = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = self.known().line.clone()?;
+        control::send(&line, b'c', &port.to_be_bytes(), &[]).ok()?;
+        self.wait(Duration::from_secs(2), |known| known.over || known.connection.is_some()).connection.take()?
     }
 
     /// Kill everything in the box, and wait until nothing of it is left.
@@ -180,6 +200,7 @@ impl Keeper {
             }
             b'S' => return self.stands(&bytes, fds, line).map(Some),
             b'L' => self.learn(|known| known.listener = fds.into_iter().next()),
+            b'T' => self.learn(|known| known.connection = Some(fds.into_iter().next())),
             b'P' => {
                 for socket in fds {
                     self.sink.add(socket)?;

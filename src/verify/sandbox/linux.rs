@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{
-    Contact, Rung, SandboxError, Spec, WORD, control, keeper::Keeper, places, processes, sink::Sink, spec::Orders,
+    Contact, Rung, SandboxError, Spec, WORD, control, keeper::Keeper, places, processes, served::Served, sink::Sink,
+    spec::Orders,
 };
 use crate::verify::{Effect, world::Folder};
 
@@ -28,6 +29,7 @@ pub struct Sandbox {
     program: PathBuf,
     keeper: Arc<Keeper>,
     thread: Option<JoinHandle<()>>,
+    served: Option<Served>,
     /// Last: removed when nothing uses it any more.
     base: Folder,
 }
@@ -48,11 +50,13 @@ impl Sandbox {
         let door = control::open(base.path())?;
         let sink = Sink::start(orders.spec.allow.clone())?;
         let keeper = Arc::new(Keeper::new(orders.base, orders.spec, sink));
+        let serve = |port| Served::start(base.path(), port, &keeper);
+        let served = keeper.spec.serves.map(serve).transpose()?;
         let thread = {
             let keeper = Arc::clone(&keeper);
             std::thread::Builder::new().name("box".into()).spawn(move || keeper.run(&door))?
         };
-        Ok(Self { program: program.into(), keeper, thread: Some(thread), base })
+        Ok(Self { program: program.into(), keeper, thread: Some(thread), served, base })
     }
 
     /// The command that builds the box and starts the server in it, once. Its standard streams are
@@ -152,6 +156,13 @@ impl Sandbox {
     #[must_use]
     pub fn temporary(&self) -> PathBuf {
         places::temporary(self.base.path())
+    }
+
+    /// A Unix socket of this process by which the port is reached at which the server serves; none
+    /// if the spec names no port.
+    #[must_use]
+    pub fn served(&self) -> Option<PathBuf> {
+        self.served.as_ref().map(Served::path)
     }
 
     /// What of the box is not as it should be: places that could not be made writable, say.

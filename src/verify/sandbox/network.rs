@@ -3,8 +3,9 @@
 
 use std::{
     io,
-    net::{Ipv6Addr, SocketAddrV6},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddrV6, TcpStream},
     os::fd::{AsFd as _, OwnedFd},
+    time::Duration,
 };
 
 use rustix::net::{
@@ -71,6 +72,12 @@ pub(super) fn sockets(more: impl Iterator<Item = u16>) -> io::Result<Vec<OwnedFd
 /// The sockets of one port; those that can be had.
 pub(super) fn port(port: u16) -> Vec<OwnedFd> {
     [SocketType::STREAM, SocketType::DGRAM].into_iter().filter_map(|kind| wait(port, kind).ok()).collect()
+}
+
+/// A connection to a server of the box, if one listens there.
+pub(super) fn connect(port: u16) -> Option<OwnedFd> {
+    let stream = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), Duration::from_secs(1));
+    stream.ok().map(OwnedFd::from)
 }
 
 fn wait(port: u16, kind: SocketType) -> io::Result<OwnedFd> {

@@ -98,6 +98,11 @@ impl Sink {
         Ok(())
     }
 
+    /// Do something beside, until the sink ends.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.handle.spawn(work);
+    }
+
     /// Close the sockets of a port, because a server of the box wants it.
     pub(super) fn release(&self, port: u16) {
         let tasks = lock(&self.open).remove(&port).unwrap_or_default();

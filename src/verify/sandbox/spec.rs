@@ -27,6 +27,9 @@ pub struct Spec {
     pub listener: bool,
     /// Where it may really connect to.
     pub allow: Vec<Allowed>,
+    /// The port on its loopback at which it serves, if that is to be reached from outside; see
+    /// [`Sandbox::served`](super::Sandbox::served).
+    pub serves: Option<u16>,
     /// When it is killed.
     pub limits: Limits,
 }
