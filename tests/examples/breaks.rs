@@ -1,6 +1,6 @@
 //! Would anybody notice a missing guard? Each patch in `tests/breaks` removes one from a scratch
-//! copy of this tree, and names in its header who must notice: a test, which then fails, or a
-//! verdict of `candor verify`, which then is this one.
+//! copy of this tree, and names in its header who must notice: a test, which then fails, a verdict of
+//! `candor verify`, which then is this one, or its list of what it doesn't count, which then has this.
 //!
 //! The copy stands where it stood the last time and shares the compiled dependencies with the tree
 //! itself, so that a patch costs the few crates that it touches.
@@ -69,26 +69,34 @@ struct Break {
 
 enum Catcher {
     Test(String),
-    Verdict { id: String, outcome: String },
+    Verdict {
+        id: String,
+        outcome: String,
+    },
+    /// Of a tool, what a lens saw and no verdict counts.
+    Excuse(String),
 }
 
 impl Catcher {
-    /// `Caught by: test NAME` or `Caught by: verdict TOOL/HINT = OUTCOME`.
+    /// `Caught by: test NAME`, `Caught by: verdict TOOL/HINT = OUTCOME` or `Caught by: excuse
+    /// TOOL/LENS = listed`.
     fn of(patch: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(patch)?;
         let named = text.lines().find_map(|line| line.strip_prefix("Caught by: "));
         let of_test = named.and_then(|named| named.strip_prefix("test "));
         let verdict = named.and_then(|named| named.strip_prefix("verdict ")?.split_once(" = "));
-        match (of_test, verdict) {
-            (Some(name), _) => Ok(Self::Test(name.to_owned())),
-            (_, Some((id, outcome))) => Ok(Self::Verdict { id: id.to_owned(), outcome: outcome.to_owned() }),
-            _ => Err(format!("`{}` names no test and no verdict after `Caught by: `", patch.display()).into()),
+        let excuse = named.and_then(|named| named.strip_prefix("excuse ")?.strip_suffix(" = listed"));
+        match (of_test, verdict, excuse) {
+            (Some(name), ..) => Ok(Self::Test(name.to_owned())),
+            (_, Some((id, outcome)), _) => Ok(Self::Verdict { id: id.to_owned(), outcome: outcome.to_owned() }),
+            (.., Some(id)) => Ok(Self::Excuse(id.to_owned())),
+            _ => Err(format!("`{}` names no test, verdict or excuse after `Caught by: `", patch.display()).into()),
         }
     }
 
     fn name(&self) -> &str {
         match self {
-            Self::Test(name) | Self::Verdict { id: name, .. } => name,
+            Self::Test(name) | Self::Verdict { id: name, .. } | Self::Excuse(name) => name,
         }
     }
 
@@ -97,6 +105,7 @@ impl Catcher {
         match self {
             Self::Test(_) => "FAILED",
             Self::Verdict { outcome, .. } => outcome,
+            Self::Excuse(_) => "listed",
         }
     }
 
@@ -105,6 +114,7 @@ impl Catcher {
         match self {
             Self::Test(_) => "ok",
             Self::Verdict { .. } => "holds",
+            Self::Excuse(_) => "nothing",
         }
     }
 }
@@ -170,7 +180,7 @@ impl Tree {
         for planted in breaks {
             match &planted.catcher {
                 Catcher::Test(name) => tests.push(name.as_str()),
-                Catcher::Verdict { id, .. } => tools.extend(id.split('/').next()),
+                Catcher::Verdict { id, .. } | Catcher::Excuse(id) => tools.extend(id.split('/').next()),
             }
         }
         let mut said = self.tests(&tests)?;
@@ -187,7 +197,9 @@ impl Tree {
     fn ask(&self, catcher: &Catcher) -> Result<String, Failure> {
         let mut said = match catcher {
             Catcher::Test(name) => self.tests(&[name])?,
-            Catcher::Verdict { id, .. } => self.verdicts(&[id.split('/').next().unwrap_or_default()])?,
+            Catcher::Verdict { id, .. } | Catcher::Excuse(id) => {
+                self.verdicts(&[id.split('/').next().unwrap_or_default()])?
+            }
         };
         Ok(said.remove(catcher.name()).unwrap_or_else(|| "nothing".into()))
     }
@@ -203,7 +215,8 @@ impl Tree {
         Ok(ends.map(|(name, end)| (name.to_owned(), end.to_owned())).collect())
     }
 
-    /// What `candor verify` says of these tools.
+    /// What `candor verify` says of these tools: the outcome of each hint, and which lenses saw what it
+    /// doesn't count.
     fn verdicts(&self, tools: &[&str]) -> Result<BTreeMap<String, String>, Failure> {
         if tools.is_empty() {
             return Ok(BTreeMap::new());
@@ -218,9 +231,17 @@ impl Tree {
         let text = fs::read_to_string(&report).map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
         fs::remove_file(&report)?;
         let report: Value = serde_json::from_str(&text)?;
-        let verdicts = report.get("verdicts").and_then(Value::as_array).into_iter().flatten();
-        let text = |verdict: &Value, key: &str| verdict.get(key).and_then(Value::as_str).map(str::to_owned);
-        Ok(verdicts.filter_map(|verdict| Some((text(verdict, "id")?, text(verdict, "outcome")?))).collect())
+        let list = |of: &Value, key: &str| of.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+        let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).map(str::to_owned);
+        let verdicts = list(&report, "verdicts");
+        let mut said: BTreeMap<String, String> =
+            verdicts.iter().filter_map(|verdict| Some((text(verdict, "id")?, text(verdict, "outcome")?))).collect();
+        for excuse in list(&report, "excuses") {
+            let lens = text(&excuse, "lens").unwrap_or_default();
+            let tools = list(&excuse, "tools");
+            said.extend(tools.iter().filter_map(|tool| Some((format!("{}/{lens}", tool.as_str()?), "listed".into()))));
+        }
+        Ok(said)
     }
 }
 
