@@ -69,7 +69,7 @@ impl Boxed {
     }
 
     /// Let the server start in a box; returns where it is reached if it serves at a port.
-    fn in_box(&mut self, server: Server<'_>, serves: Option<u16>) -> Result<Option<PathBuf>, String> {
+    fn in_box(&mut self, server: &mut Server<'_>, port: Option<u16>) -> Result<Option<PathBuf>, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut variables = scrubbed(std::env::vars());
         variables.append(server.env);
@@ -84,7 +84,7 @@ impl Boxed {
             worlds: vec![Place { from: self.looking.copy.path().into(), at: self.at.clone() }],
             listener: self.rung == Rung::Box { listener: true },
             allow: self.allow.clone(),
-            serves,
+            serves: port,
             ..Spec::default()
         };
         let listens = spec.listener;
@@ -97,12 +97,12 @@ impl Boxed {
                 Listener::new(waiting, Rings::Allowed).ok()
             })?;
         }
-        let served = sandbox.served();
+        let socket = sandbox.served();
         self.sandbox = Some(sandbox);
-        Ok(served)
+        Ok(socket)
     }
 
-    fn under_listener(&mut self, server: Server<'_>) -> Result<(), String> {
+    fn under_listener(&mut self, server: &mut Server<'_>) -> Result<(), String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let door = Door::open().map_err(|error| format!("no listener: {error}"))?;
         *server.command = door.command(&program, server.command);
@@ -125,13 +125,13 @@ impl Watch for Boxed {
         let boxed = matches!(self.rung, Rung::Box { .. });
         match &mut target {
             Target::Stdio { command, env, dir } if boxed => {
-                self.in_box(Server { command, env, dir }, None)?;
+                self.in_box(&mut Server { command, env, dir }, None)?;
             }
             Target::Serving { command, env, dir, socket, .. } if boxed => {
-                *socket = self.in_box(Server { command, env, dir }, Some(SERVED))?;
+                *socket = self.in_box(&mut Server { command, env, dir }, Some(SERVED))?;
             }
             Target::Stdio { command, env, dir } | Target::Serving { command, env, dir, .. } => {
-                self.under_listener(Server { command, env, dir })?;
+                self.under_listener(&mut Server { command, env, dir })?;
             }
             Target::Http { .. } => {}
         }

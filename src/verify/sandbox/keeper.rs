@@ -48,8 +48,8 @@ pub(super) struct Known {
     pub(super) exceeded: Option<String>,
     /// Ports that were asked for and answered.
     ports: HashSet<u16>,
-    /// The answer to a question for a connection.
-    connection: Option<Option<OwnedFd>>,
+    /// The answer to a question for a connection: one, or none.
+    connection: Option<Vec<OwnedFd>>,
     pub(super) line: Option<Arc<OwnedFd>>,
     pub(super) over: bool,
 }
@@ -114,7 +114,7 @@ impl Keeper {
         let _one_at_a_time = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
         let line = self.known().line.clone()?;
         control::send(&line, b'c', &port.to_be_bytes(), &[]).ok()?;
-        self.wait(Duration::from_secs(2), |known| known.over || known.connection.is_some()).connection.take()?
+        self.wait(Duration::from_secs(2), |known| known.over || known.connection.is_some()).connection.take()?.pop()
     }
 
     /// Kill everything in the box, and wait until nothing of it is left.
@@ -200,7 +200,7 @@ impl Keeper {
             }
             b'S' => return self.stands(&bytes, fds, line).map(Some),
             b'L' => self.learn(|known| known.listener = fds.into_iter().next()),
-            b'T' => self.learn(|known| known.connection = Some(fds.into_iter().next())),
+            b'T' => self.learn(|known| known.connection = Some(fds)),
             b'P' => {
                 for socket in fds {
                     self.sink.add(socket)?;
