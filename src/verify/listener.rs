@@ -24,7 +24,8 @@ pub use event::{Contact, Doing, Event, New, Part, Whose};
 pub use linux::{CONTROL, install};
 pub use linux::{Door, Listener, enter};
 
-/// The environment variable by which a server can tell that it is in a `box`, or under the `listener` alone.
+/// The environment variable by which a server can tell where a trial has put it: in a `box`, under the
+/// `listener` alone, or in a copy of one of the `worlds`.
 pub const MARK: &str = "CANDOR_RUNG";
 
 /// What becomes of a ring (`io_uring`), whose calls are not seen.

@@ -1,5 +1,7 @@
 //! Drives the real binary as a client would, with JSON as the wire carries it.
 
+pub(crate) mod host;
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     path::Path,

@@ -12,6 +12,7 @@ use crate::{
     verify::{
         Effect, Sight, Snapshot, Watch, World, WorldCopy, in_world,
         lens::network::{self, Listener},
+        listener::MARK,
         ours,
         sandbox::{self, Allowed},
         world::databases::Lock,
@@ -124,7 +125,7 @@ impl Standing {
             }
             Rung::Listener => {
                 let unseen = ["what a change outside the world was, only that it was tried", "calls through io_uring"];
-                ("listener", blind(&[unseen.as_slice(), &["the memory of the server"]].concat()))
+                ("listener", blind(&[unseen.as_slice(), &[STORED, "the memory of the server"]].concat()))
             }
             Rung::Worlds => return Sight { why: self.why.clone(), ..sight() },
             Rung::Remote => ("remote", blind(&["whatever a call changes: the server is elsewhere"])),
@@ -138,6 +139,9 @@ impl Standing {
 const INSIDE: [&str; 2] =
     ["the memory of the server", "what a server elsewhere would have done: every address leads to a sink"];
 
+/// Where nobody knows what a server maps: the first store alone moves the time of the file.
+const STORED: &str = "a store through a mapping of a file that is not the first";
+
 /// What before-and-after observation of a world sees.
 #[must_use]
 pub fn sight() -> Sight {
@@ -145,6 +149,7 @@ pub fn sight() -> Sight {
         "connections, except to the listener of the case",
         "whatever lies outside the world",
         "what is made and removed again within one call",
+        STORED,
         "the memory of the server",
     ];
     Sight {
@@ -232,6 +237,13 @@ impl Looking {
 impl Watch for Looking {
     fn path(&self) -> &Path {
         self.copy.path()
+    }
+
+    fn seen(&mut self, mut target: Target) -> Result<Target, String> {
+        if let Target::Stdio { env, .. } | Target::Serving { env, .. } = &mut target {
+            env.push((MARK.into(), "worlds".into()));
+        }
+        Ok(target)
     }
 
     fn look(&mut self) -> Result<Vec<Effect>, String> {
