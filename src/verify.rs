@@ -50,7 +50,7 @@ pub use judge::judge;
 pub use lint::lint;
 pub use observation::{Observation, Phase, Reply, Step};
 pub use rule::{Finding, Level, Rule};
-pub use snapshot::Snapshot;
+pub use snapshot::{Held, Snapshot};
 pub use trial::{Plan, Watch, in_world, run};
 pub use verdict::{Definition, Evidence, Outcome, Sight, Verdict};
 pub use world::{World, WorldCopy, WorldError, builders};

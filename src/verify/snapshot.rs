@@ -4,6 +4,7 @@
 //! a whole; everything else file by file, by content before time.
 
 mod compare;
+mod held;
 mod json;
 mod kept;
 mod moves;
@@ -15,13 +16,14 @@ mod tree;
 mod watched;
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 pub(crate) use compare::compare;
+pub use held::Held;
 pub(crate) use kept::{Kept, Original};
 pub(crate) use state::{Content, Kind, State, read};
 pub(crate) use tree::{Change, Tree, Trust};
@@ -35,37 +37,45 @@ pub struct Snapshot {
     root: PathBuf,
     tree: Tree,
     kept: Arc<Kept>,
+    /// What was mapped for writing when the copy was looked at.
+    mapped: BTreeSet<PathBuf>,
 }
 
 impl Snapshot {
-    /// Look at a copy. What is provably the same as in the snapshot before, or in the fresh copy
-    /// without one, is not read again.
+    /// Look at a copy that no process holds a file of. What is provably the same as in the snapshot
+    /// before, or in the fresh copy without one, is not read again.
     ///
     /// # Errors
     ///
     /// If a directory cannot be listed, or what changed cannot be kept; names the place.
     pub fn take(copy: &WorldCopy, before: Option<&Self>) -> io::Result<Self> {
-        Self::take_again(copy, before, &[])
+        Self::take_held(copy, before, &Held::default())
     }
 
-    /// The same, and read these files in any case: some process may write to them through memory,
-    /// which nobody tells of.
-    pub(crate) fn take_again(copy: &WorldCopy, before: Option<&Self>, written: &[PathBuf]) -> io::Result<Self> {
+    /// The same, of a copy that processes hold files of; their paths are relative to the copy. What
+    /// is or was mapped for writing is read in any case.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn take_held(copy: &WorldCopy, before: Option<&Self>, held: &Held) -> io::Result<Self> {
         let (root, kept) = (copy.path(), Arc::clone(&copy.kept));
+        // What is not mapped any more was until somewhen after the last look.
+        let mapped = before.map(|before| &before.mapped).into_iter().flatten().chain(&held.mapped);
         let before = before.map_or(&copy.start, |before| &before.tree);
         let seen = &mut |path: &Path, content: &Content, bytes| kept.keep(root, path, content, bytes);
         let tree = copy.with_suspects(|suspects| match suspects {
             Some(suspects) => before.revisit(root, &suspects.paths, &suspects.whole, seen),
             None => Tree::read(root, before, Trust::Stamps, seen),
         })?;
-        let tree = tree.reread(root, written, seen)?;
-        Ok(Self { root: root.into(), tree, kept })
+        let tree = tree.again(root, &held.open, Trust::Stamps, seen)?.again(root, mapped, Trust::Nothing, seen)?;
+        Ok(Self { root: root.into(), tree, kept, mapped: held.mapped.clone() })
     }
 
     /// Of what was gathered from several places. Paths are as in the tree, and no repository is known.
     #[cfg(target_os = "linux")]
     pub(crate) fn of(tree: Tree, kept: Arc<Kept>) -> Self {
-        Self { root: PathBuf::new(), tree, kept }
+        Self { root: PathBuf::new(), tree, kept, mapped: BTreeSet::new() }
     }
 
     /// What is different in the later of two snapshots of one copy, in the order of the places.
@@ -125,6 +135,11 @@ impl Snapshot {
     /// A file with the bytes that a path held when the snapshot was taken. Only to be read.
     pub(crate) fn file(&self, path: &Path) -> Option<PathBuf> {
         self.kept.find(path, self.tree.get(path)?.digest()?)
+    }
+
+    /// Whether a file is one of those that are kept for lenses, and not one of the original.
+    pub(crate) fn keeps(&self, file: &Path) -> bool {
+        self.kept.is_own(file)
     }
 }
 

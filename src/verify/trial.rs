@@ -41,12 +41,13 @@ pub trait Watch: Send {
         false
     }
 
-    /// What is different from the last look; nothing at the first.
+    /// What is different from the last look; nothing at the first. `server` are the server's
+    /// processes: what they hold open or mapped is looked at whatever anybody tells of it.
     ///
     /// # Errors
     ///
     /// If the world can't be read.
-    fn look(&mut self) -> Result<Vec<Effect>, String>;
+    fn look(&mut self, server: &[u32]) -> Result<Vec<Effect>, String>;
 }
 
 /// Everything that a trial needs.
@@ -143,7 +144,7 @@ impl Trial<'_> {
         let outcome = self.calls(&mut scene).await;
         let Scene { connection, mut copy, .. } = scene;
         connection.close().await;
-        let effects = copy.look();
+        let effects = copy.look(&[]);
         self.record(Phase::Shutdown, None, effects)?;
         outcome
     }
@@ -152,7 +153,7 @@ impl Trial<'_> {
     async fn open(&mut self, control: bool) -> Result<Scene, String> {
         let Plan { case, era, limits, .. } = self.plan;
         let mut copy = (self.plan.fresh)()?;
-        copy.look()?;
+        copy.look(&[])?;
         let target = copy.seen((self.plan.target)(copy.path()))?;
         self.sees_connections = copy.sees_connections();
         let opened = async {
@@ -161,7 +162,8 @@ impl Trial<'_> {
             Ok((connection, tools))
         };
         let opened: Result<_, WireError> = opened.await;
-        let effects = copy.look();
+        let at_rest = opened.as_ref().map(|(connection, _)| connection.processes()).unwrap_or_default();
+        let effects = copy.look(&at_rest);
         if control {
             self.record(Phase::Start, None, effects)?;
         }
@@ -172,7 +174,7 @@ impl Trial<'_> {
         // A world of its own begins its background anew.
         if control || !self.background.is_empty() {
             sleep(self.plan.idle).await;
-            let effects = copy.look();
+            let effects = copy.look(&at_rest);
             self.background.extend(effects.iter().flatten().map(kind));
             if control {
                 self.record(Phase::Idle, None, effects)?;
@@ -213,7 +215,7 @@ impl Trial<'_> {
         let asked = |_: &Question| async {
             sleep(quiet).await;
             let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-            let effects = watch.0.look();
+            let effects = watch.0.look(at_rest);
             watch.1.push(effects);
         };
         let called = connection.call(&self.plan.case.tool, arguments, answer, asked).await;
@@ -224,7 +226,7 @@ impl Trial<'_> {
         }
         let phase = if has_asked || phase == Phase::Second { phase } else { Phase::First };
         self.settle(connection, at_rest).await;
-        let effects = copy.look();
+        let effects = copy.look(at_rest);
         // What a call did that was never answered counts as well.
         let reply = called.as_ref().ok().map(|called| called.reply.clone());
         self.record(phase, reply, effects)?;
@@ -238,7 +240,7 @@ impl Trial<'_> {
         let called = connection.call_concurrently(&self.plan.case.tool, &arguments, Answer::Accept).await;
         self.settle(&connection, &mut at_rest).await;
         connection.close().await;
-        let effects = copy.look();
+        let effects = copy.look(&[]);
         let reply = called.as_ref().ok().map(|[one, other]| if succeeded(other) { &other.reply } else { &one.reply });
         let reply = reply.cloned();
         self.record(Phase::Concurrent, reply, effects)?;

@@ -15,7 +15,7 @@ use std::{
 };
 
 use candor::{
-    verify::{Grade, Reply, Snapshot, World, WorldError, in_world},
+    verify::{Grade, Held, Reply, Snapshot, World, WorldError, in_world},
     wire::{Answer, Connection, Era, Limits, Target},
 };
 use git2::{Oid, Repository, RepositoryInitOptions, Signature};
@@ -39,7 +39,7 @@ struct Kind {
     arguments: fn(usize) -> Value,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind {
         name: "files",
         sizes: [100, 50_000],
@@ -49,9 +49,17 @@ const KINDS: [Kind; 3] = [
         arguments: |round| json!({ "name": format!("note-{round}.md"), "text": "more\n" }),
     },
     Kind {
-        name: "branches",
+        name: "loose branches",
         sizes: [10, 10_000],
-        build: branches,
+        build: loose,
+        serve: ["--repo", "{world}/repo"],
+        tool: "create_branch",
+        arguments: |round| json!({ "branch": format!("new-{round}") }),
+    },
+    Kind {
+        name: "packed branches",
+        sizes: [10, 10_000],
+        build: packed,
         serve: ["--repo", "{world}/repo"],
         tool: "create_branch",
         arguments: |round| json!({ "branch": format!("new-{round}") }),
@@ -68,20 +76,20 @@ const KINDS: [Kind; 3] = [
 
 fn main() -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    println!("{:9} {:>9} {:>11} {:>11} {:>11}", "world", "size", "call", "look", "together");
+    println!("{:15} {:>9} {:>11} {:>11} {:>11}", "world", "size", "call", "look", "together");
     let mut missed = false;
     for kind in &KINDS {
         let mut medians = Vec::new();
         for size in kind.sizes {
             let (call, look) = runtime.block_on(measure(kind, size))?;
-            println!("{:9} {size:>9} {:>11.2?} {:>11.2?} {:>11.2?}", kind.name, call, look, call + look);
+            println!("{:15} {size:>9} {:>11.2?} {:>11.2?} {:>11.2?}", kind.name, call, look, call + look);
             medians.push((call + look).as_secs_f64());
         }
         let ratio = medians[1] / medians[0];
         let is_missed = ratio > TARGET;
         missed |= is_missed;
         let mark = if is_missed { "MISSED" } else { "met" };
-        println!("{:9} {:>9} ratio {ratio:.1}, target at most {TARGET}: {mark}", kind.name, "");
+        println!("{:15} {:>9} ratio {ratio:.1}, target at most {TARGET}: {mark}", kind.name, "");
     }
     Ok(ExitCode::from(u8::from(missed)))
 }
@@ -97,6 +105,7 @@ async fn measure(kind: &Kind, size: usize) -> Result<(Duration, Duration), Failu
     let env = vec![("CANDOR_LOG".to_owned(), "warn".to_owned())];
     let target = in_world(&Target::Stdio { command, env, dir: None }, copy.path());
     let mut server = Connection::open(&target, Era::Modern, &Limits::default()).await?;
+    let processes = server.processes();
     let (mut calls, mut looks) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let arguments: Map<String, Value> = serde_json::from_value((kind.arguments)(round))?;
@@ -107,7 +116,8 @@ async fn measure(kind: &Kind, size: usize) -> Result<(Duration, Duration), Failu
             return Err(format!("{}: {:?}", kind.tool, called.reply).into());
         }
         let began = Instant::now();
-        let now = Snapshot::take(&copy, Some(&last))?;
+        let held = Held::by(processes.iter().copied()).within(copy.path());
+        let now = Snapshot::take_held(&copy, Some(&last), &held)?;
         let effects = Snapshot::effects(&last, &now);
         looks.push(began.elapsed());
         if !effects.iter().any(|effect| effect.grade == Grade::Additive) {
@@ -132,8 +142,29 @@ fn notes(dir: &Path, count: usize) -> Result<(), WorldError> {
     Ok(())
 }
 
-/// Loose ones: the costlier way of keeping them.
-fn branches(dir: &Path, count: usize) -> Result<(), WorldError> {
+/// A file for each: the costlier way of keeping them.
+fn loose(dir: &Path, count: usize) -> Result<(), WorldError> {
+    let commit = repository(dir)?;
+    for number in 1..count {
+        fs::write(dir.join(format!("repo/refs/heads/b{number}")), format!("{commit}\n"))?;
+    }
+    Ok(())
+}
+
+/// All in one file.
+fn packed(dir: &Path, count: usize) -> Result<(), WorldError> {
+    let commit = repository(dir)?;
+    let mut names: Vec<String> = (1..count).map(|number| format!("refs/heads/b{number}")).collect();
+    names.sort();
+    let lines: Vec<String> = names.iter().map(|name| format!("{commit} {name}\n")).collect();
+    Ok(fs::write(
+        dir.join("repo/packed-refs"),
+        format!("# pack-refs with: peeled fully-peeled sorted \n{}", lines.concat()),
+    )?)
+}
+
+/// A bare repository with one commit on `main`.
+fn repository(dir: &Path) -> Result<Oid, WorldError> {
     let commit = || -> Result<Oid, git2::Error> {
         let mut options = RepositoryInitOptions::new();
         let repository = Repository::init_opts(dir.join("repo"), options.bare(true).initial_head("main"))?;
@@ -141,11 +172,7 @@ fn branches(dir: &Path, count: usize) -> Result<(), WorldError> {
         let who = Signature::now("Ada", "ada@example.org")?;
         repository.commit(Some("refs/heads/main"), &who, &who, "begin", &tree, &[])
     };
-    let commit = commit().map_err(std::io::Error::other)?;
-    for number in 1..count {
-        fs::write(dir.join(format!("repo/refs/heads/b{number}")), format!("{commit}\n"))?;
-    }
-    Ok(())
+    Ok(commit().map_err(std::io::Error::other)?)
 }
 
 fn rows(dir: &Path, count: usize) -> Result<(), WorldError> {

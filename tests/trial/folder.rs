@@ -27,7 +27,7 @@ impl Watch for Folder {
         self.dir.path()
     }
 
-    fn look(&mut self) -> Result<Vec<Effect>, String> {
+    fn look(&mut self, _: &[u32]) -> Result<Vec<Effect>, String> {
         self.light = self.light.checked_sub(1).ok_or("too dark")?;
         let mut now = BTreeMap::new();
         read(self.path(), Path::new(""), &mut now);

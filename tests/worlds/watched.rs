@@ -2,13 +2,14 @@
 
 use std::{
     fs::{self, File, FileTimes},
-    io::{Seek as _, Write as _},
+    io::{BufRead as _, BufReader, Seek as _, Write as _},
     os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
+    process::{Command, Stdio},
     time::{Duration, SystemTime},
 };
 
-use candor::verify::{Effect, Grade, Snapshot, World, WorldCopy, WorldError};
+use candor::verify::{Effect, Grade, Held, Snapshot, World, WorldCopy, WorldError};
 use rusqlite::Connection;
 
 use crate::support::git;
@@ -111,13 +112,80 @@ fn a_file_that_was_opened_before_the_first_look_is_watched_as_long_as_it_may_be_
     }
 }
 
+/// Writes in ways that nobody tells of: to memory, and by a request that the kernel works off later.
+const SILENT: &str = r#"
+import ctypes, mmap, struct, sys
+kernel = ctypes.CDLL(None, use_errno=True).syscall
+kernel.restype = ctypes.c_long
+setup, submit, events = (206, 209, 208) if sys.maxsize > 2**32 and "x86" in __import__("platform").machine() else (0, 2, 4)
+mapped, held = open("zeros.bin", "r+b"), open("poem.txt", "r+b")
+memory = mmap.mmap(mapped.fileno(), 4096)
+mapped.close()
+context, text = ctypes.c_ulong(0), ctypes.create_string_buffer(b"ONE")
+assert kernel(setup, 1, ctypes.byref(context)) == 0
+request = ctypes.create_string_buffer(
+    struct.pack("<QIIHhIQQqQII", 0, 0, 0, 1, 0, held.fileno(), ctypes.addressof(text), 3, 0, 0, 0, 0))
+print("ready", flush=True)
+for line in sys.stdin:
+    match line.split():
+        case ["store", at]:
+            memory[int(at)] = 1
+        case ["close", at]:
+            memory[int(at)] = 1
+            memory.close()
+        case ["submit"]:
+            pointer, result = ctypes.c_void_p(ctypes.addressof(request)), ctypes.create_string_buffer(32)
+            assert kernel(submit, context, ctypes.c_long(1), ctypes.byref(pointer)) == 1
+            assert kernel(events, context, ctypes.c_long(1), ctypes.c_long(1), result, None) == 1
+    print("done", flush=True)
+"#;
+
+#[test]
+fn what_a_process_writes_with_nobody_telling_is_seen() {
+    let copy = World::builder("silent", lay_out).fresh().unwrap().watched();
+    let mut command = Command::new("/usr/bin/python3");
+    command.args(["-c", SILENT]).current_dir(copy.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut input, mut lines) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    assert_eq!(lines.next().unwrap().unwrap(), "ready");
+    let look = |last: Option<&Snapshot>| {
+        let held = Held::by([child.id()]).within(copy.path());
+        Snapshot::take_held(&copy, last, &held).unwrap()
+    };
+    let mut last = look(None);
+    // The second store and those after it move no time.
+    for act in ["store 1", "", "store 2", "", "store 3", "submit", "", "close 4", ""] {
+        writeln!(input, "{act}").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "done", "{act}");
+        let now = look(Some(&last));
+        let effects = Snapshot::effects(&last, &now);
+        let places: Vec<&str> = effects.iter().map(|effect| effect.place.as_str()).collect();
+        let expected = match act {
+            "" => &[][..],
+            "submit" => &["poem.txt"],
+            _ => &["zeros.bin"],
+        };
+        assert_eq!(places, expected, "{act}: {effects:?}");
+        last = now;
+        // So that the time of change proves something, if it moved.
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    drop(input);
+    child.wait().unwrap();
+}
+
 #[test]
 fn nothing_is_missed_when_more_happens_than_the_kernel_remembers() {
     let mut looked = Looked::at(World::builder("busy", lay_out).fresh().unwrap().watched());
     let world = looked.0.path().to_owned();
     // Alternating, since the kernel folds equal events.
+    let same = |name: &str| {
+        let path = world.join(name);
+        fs::set_permissions(&path, fs::metadata(&path).unwrap().permissions()).unwrap();
+    };
     for _ in 0..20_000 {
-        drop((File::open(world.join("a.txt")).unwrap(), File::open(world.join("poem.txt")).unwrap()));
+        same("a.txt");
+        same("poem.txt");
     }
     fs::write(world.join("sub/x"), "late\n").unwrap();
     assert_eq!(looked.look().len(), 1);

@@ -11,7 +11,7 @@ use std::{
 use super::rung::{Looking, Rung};
 use crate::{
     verify::{
-        Effect, Watch,
+        Effect, Held, Watch,
         listener::{self, Door, Ground, Listener, Rings},
         sandbox::{Allowed, Contact, Place, Said, Sandbox, Spec, scrubbed},
     },
@@ -108,12 +108,6 @@ impl Boxed {
         *server.command = door.command(&program, server.command);
         self.attend(move || door.wait(COMES, Rings::Refused).ok())
     }
-
-    /// The files of the copy that some process maps for writing.
-    fn mapped(&self) -> Vec<PathBuf> {
-        let mapped = self.sandbox.iter().flat_map(|sandbox| sandbox.mapped());
-        mapped.filter_map(|path| Some(path.strip_prefix(&self.at).ok()?.to_owned())).collect()
-    }
 }
 
 impl Watch for Boxed {
@@ -142,8 +136,12 @@ impl Watch for Boxed {
         self.sandbox.is_some() || self.comes.is_some()
     }
 
-    fn look(&mut self) -> Result<Vec<Effect>, String> {
-        let mut effects = self.looking.look_at(&self.mapped())?;
+    fn look(&mut self, server: &[u32]) -> Result<Vec<Effect>, String> {
+        let held = match &self.sandbox {
+            Some(sandbox) => sandbox.held(),
+            None => Held::by(server.iter().copied()),
+        };
+        let mut effects = self.looking.look_at(&held.within(&self.at))?;
         if let Some(sandbox) = &self.sandbox {
             if let Some(why) = sandbox.exceeded() {
                 return Err(format!("the server was ended: {why}"));

@@ -64,7 +64,7 @@ impl Options {
                 let arguments = case.arguments_at(&Places { world: &place, listener: &origin });
                 let nothing = |_: &Question| std::future::ready(());
                 let called = at_work.connection.call(&case.tool, &arguments, Answer::Accept, nothing).await;
-                if called.is_ok() && self.is_unchanged(&mut *at_work.watch).await {
+                if called.is_ok() && self.is_unchanged(&mut at_work).await {
                     scene = Some(at_work);
                 } else {
                     at_work.connection.close().await;
@@ -95,13 +95,14 @@ impl Options {
         let mut watch = road.rung.watch(world, None, allow.to_vec())?;
         let target = watch.seen(rung::target(road, watch.path(), origin))?;
         let connection = Connection::open(&target, road.era, &self.limits()).await?;
-        watch.look()?;
+        watch.look(&connection.processes())?;
         Ok(Scene { connection, watch })
     }
 
-    async fn is_unchanged(&self, watch: &mut dyn Watch) -> bool {
+    async fn is_unchanged(&self, scene: &mut Scene) -> bool {
         tokio::time::sleep(super::QUIET).await;
-        watch.look().is_ok_and(|effects| effects.iter().all(|effect| effect.grade == Grade::None))
+        let server = scene.connection.processes();
+        scene.watch.look(&server).is_ok_and(|effects| effects.iter().all(|effect| effect.grade == Grade::None))
     }
 }
 

@@ -90,7 +90,7 @@ impl Options {
         let mut connection = match opened {
             Ok(connection) => connection,
             // Why there is no box says more than that nobody answered.
-            Err(error) => return Err(watch.look().err().unwrap_or_else(|| error.to_string()).into()),
+            Err(error) => return Err(watch.look(&[]).err().unwrap_or_else(|| error.to_string()).into()),
         };
         let tools = connection.list().await;
         let name = connection.server().clone();

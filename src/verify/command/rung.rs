@@ -1,7 +1,7 @@
 //! The rungs of the ladder: how a server is started, and what is seen of it.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     str::FromStr,
     sync::{Arc, OnceLock},
@@ -10,7 +10,7 @@ use std::{
 use super::{Failure, Options, boxed::Boxed, roads::Road};
 use crate::{
     verify::{
-        Effect, Sight, Snapshot, Watch, World, WorldCopy, in_world,
+        Effect, Held, Sight, Snapshot, Watch, World, WorldCopy, in_world,
         lens::network::{self, Listener},
         listener::MARK,
         ours,
@@ -223,10 +223,9 @@ pub(super) struct Looking {
 }
 
 impl Looking {
-    /// What is different from the last look. `written` are files that may have been written to
-    /// without anybody telling.
-    pub(super) fn look_at(&mut self, written: &[PathBuf]) -> Result<Vec<Effect>, String> {
-        let now = Snapshot::take_again(&self.copy, self.last.as_ref(), written).map_err(|error| error.to_string())?;
+    /// What is different from the last look, where processes hold files of the copy.
+    pub(super) fn look_at(&mut self, held: &Held) -> Result<Vec<Effect>, String> {
+        let now = Snapshot::take_held(&self.copy, self.last.as_ref(), held).map_err(|error| error.to_string())?;
         let mut effects = self.last.as_ref().map_or_else(Vec::new, |last| Snapshot::effects(last, &now));
         effects.extend(self.listener.iter().flat_map(|listener| network::effects(&listener.requests())));
         self.last = Some(now);
@@ -246,8 +245,8 @@ impl Watch for Looking {
         Ok(target)
     }
 
-    fn look(&mut self) -> Result<Vec<Effect>, String> {
-        self.look_at(&[])
+    fn look(&mut self, server: &[u32]) -> Result<Vec<Effect>, String> {
+        self.look_at(&Held::by(server.iter().copied()).within(self.path()))
     }
 }
 
@@ -259,7 +258,7 @@ impl Watch for Nothing {
         self.0.path()
     }
 
-    fn look(&mut self) -> Result<Vec<Effect>, String> {
+    fn look(&mut self, _: &[u32]) -> Result<Vec<Effect>, String> {
         Ok(Vec::new())
     }
 }

@@ -9,7 +9,7 @@ mod lower;
 mod upper;
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -17,7 +17,7 @@ use std::{
 
 use super::{control::Layer, places};
 use crate::verify::{
-    Effect, Grade, Snapshot,
+    Effect, Grade, Held, Snapshot,
     snapshot::{Kept, Original, Tree},
     world::Folder,
 };
@@ -41,6 +41,8 @@ pub(super) struct Changes {
     lower: Lower,
     /// Every path that ever differed from the host.
     touched: BTreeSet<PathBuf>,
+    /// What was mapped for writing at the last look.
+    mapped: BTreeSet<PathBuf>,
 }
 
 impl Changes {
@@ -50,16 +52,19 @@ impl Changes {
         let kept = Arc::new(Kept::new(Arc::new(original))?);
         let temporary = places::temporary(base);
         let (upper, lower) = (Upper::new(layers), Lower::new(base));
-        let mut changes = Self { temporary, home, kept, upper, lower, touched: BTreeSet::new() };
-        changes.look(&HashSet::new())?;
+        let mut changes =
+            Self { temporary, home, kept, upper, lower, touched: BTreeSet::new(), mapped: BTreeSet::new() };
+        changes.look(&Held::default())?;
         Ok(changes)
     }
 
-    /// What differs from the last look. `mapped` are the files that some process may write to
-    /// without a system call.
-    pub(super) fn look(&mut self, mapped: &HashSet<PathBuf>) -> io::Result<Vec<Effect>> {
+    /// What differs from the last look, where processes hold files.
+    pub(super) fn look(&mut self, held: &Held) -> io::Result<Vec<Effect>> {
         let kept = Arc::clone(&self.kept);
-        let mut reader = Reader::new(mapped, &kept);
+        // What is not mapped any more was until somewhen after the last look.
+        let once = std::mem::replace(&mut self.mapped, held.mapped.clone());
+        let mapped = &once | &held.mapped;
+        let mut reader = Reader::new(&mapped, &kept);
         let upper = self.upper.again(&mut reader)?;
         self.touched.extend(upper.entries.keys().cloned());
         let hidden = self.hidden(&upper);

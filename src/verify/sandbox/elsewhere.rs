@@ -1,14 +1,13 @@
 //! Where there are no namespaces.
 
 use std::{
-    collections::HashSet,
     convert::Infallible,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use super::{Contact, Rung, SandboxError, Spec};
-use crate::verify::Effect;
+use crate::verify::{Effect, Held};
 
 /// A box, which this system doesn't have.
 #[derive(Debug)]
@@ -54,9 +53,9 @@ impl Sandbox {
         match self.0 {}
     }
 
-    /// Files that are written to through memory.
+    /// What the processes of the box hold.
     #[must_use]
-    pub fn mapped(&self) -> HashSet<PathBuf> {
+    pub fn held(&self) -> Held {
         match self.0 {}
     }
 

@@ -1,7 +1,6 @@
 //! The owner's side of a box.
 
 use std::{
-    collections::HashSet,
     fs, io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -15,7 +14,7 @@ use super::{
     Contact, Rung, SandboxError, Spec, WORD, control, keeper::Keeper, places, processes, served::Served, sink::Sink,
     spec::Orders,
 };
-use crate::verify::{Effect, world::Folder};
+use crate::verify::{Effect, Held, world::Folder};
 
 /// The file system that nothing can be written above.
 const OVERLAY: u64 = 0x794c_7630;
@@ -94,21 +93,16 @@ impl Sandbox {
     ///
     /// If there is no box, or if its layers cannot be read.
     pub fn changes(&self) -> Result<Vec<Effect>, SandboxError> {
-        let mapped = self.mapped();
+        let held = self.held();
         let mut known = self.keeper.known();
         let changes = known.changes.as_mut().ok_or_else(|| SandboxError::Refused("it does not stand".into()))?;
-        Ok(changes.look(&mapped)?)
+        Ok(changes.look(&held)?)
     }
 
-    /// Files that a process of the box may write to through its memory, without a system call and
-    /// without moving the time of change: to be read whatever their times say.
+    /// What the processes of the box hold so that they can write to it. Paths are as in the box.
     #[must_use]
-    pub fn mapped(&self) -> HashSet<PathBuf> {
-        let mut files = HashSet::new();
-        for process in self.processes() {
-            processes::mapped(process, &mut files);
-        }
-        files
+    pub fn held(&self) -> Held {
+        Held::by(self.processes().into_iter().map(i32::cast_unsigned))
     }
 
     /// The processes in the box, as this system numbers them, without those of the box itself.

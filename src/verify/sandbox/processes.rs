@@ -1,10 +1,6 @@
 //! The processes of a box, as the owner sees them.
 
-use std::{
-    collections::HashSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 /// All that descend from a process, itself included. What loses its parent in the box becomes a
 /// child of the first process, so nothing gets out of this tree.
@@ -27,17 +23,6 @@ pub(super) fn memory(process: i32) -> u64 {
     let mut pages = table.split_whitespace().skip(1).map(|number| number.parse::<u64>().unwrap_or_default());
     let (resident, shared) = (pages.next().unwrap_or_default(), pages.next().unwrap_or_default());
     resident.saturating_sub(shared) * rustix::param::page_size() as u64
-}
-
-/// The files that a process may write to through its memory, without a system call.
-pub(super) fn mapped(process: i32, files: &mut HashSet<PathBuf>) {
-    let table = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-    for line in table.lines() {
-        let mut fields = line.split_whitespace();
-        let shared = fields.nth(1).is_some_and(|rights| rights.starts_with("rw") && rights.ends_with('s'));
-        let name = line.find('/').and_then(|at| line.get(at..)).filter(|_| shared);
-        files.extend(name.map(PathBuf::from));
-    }
 }
 
 /// What files take up below a directory, in bytes: holes don't count.

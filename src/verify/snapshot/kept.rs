@@ -61,6 +61,11 @@ impl Kept {
         fs::read(file).ok()
     }
 
+    /// Whether a file was kept here.
+    pub(crate) fn is_own(&self, file: &Path) -> bool {
+        file.starts_with(self.folder.path())
+    }
+
     fn place(&self, digest: Digest) -> PathBuf {
         self.folder.path().join(hex::encode(digest))
     }

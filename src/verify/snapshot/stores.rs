@@ -1,6 +1,7 @@
 //! `SQLite` databases: the main file and what lies beside it are one store, judged by its rows.
 
 use std::{
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
 };
@@ -60,19 +61,32 @@ pub(super) fn effects(main: &Path, before: &Snapshot, after: &Snapshot, changes:
     effects
 }
 
-/// Copies of a store's files that may be opened; none if the main file isn't there.
+/// A store's files so that they may be opened; none if the main file isn't there. Copies, but for a
+/// main file that is only read.
 fn lay_out(snapshot: &Snapshot, main: &Path, dir: &Path) -> io::Result<Option<PathBuf>> {
     let Some(name) = main.file_name().filter(|_| snapshot.tree().get(main).is_some()) else { return Ok(None) };
     fs::create_dir(dir)?;
+    let is_alone =
+        ["-wal", "-journal"].iter().all(|end| snapshot.tree().get(&main.with_file_name(with(name, end))).is_none());
     // The shared memory is an index of the log, and made anew from it.
     for end in ["", "-wal", "-journal"] {
-        let mut name = name.to_owned();
-        name.push(end);
+        let name = with(name, end);
         let path = main.with_file_name(&name);
         if snapshot.tree().get(&path).is_some() {
             let kept = snapshot.file(&path).ok_or_else(|| io::Error::other("a file of it was not kept"))?;
-            fs::copy(kept, dir.join(name))?;
+            let copy = dir.join(name);
+            // A large one need not be copied to be read.
+            let linked = is_alone && snapshot.keeps(&kept) && sqlite::is_whole(&kept);
+            if !(linked && fs::hard_link(&kept, &copy).is_ok()) {
+                fs::copy(kept, copy)?;
+            }
         }
     }
     Ok(Some(dir.join(name)))
+}
+
+fn with(name: &OsStr, end: &str) -> OsString {
+    let mut name = name.to_owned();
+    name.push(end);
+    name
 }

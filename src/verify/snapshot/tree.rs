@@ -138,14 +138,18 @@ impl Tree {
         Ok(now)
     }
 
-    /// Read files anew that may have been written to through memory, which moves no time for sure.
-    pub(crate) fn reread(mut self, root: &Path, files: &[PathBuf], seen: &mut Seen<'_>) -> io::Result<Self> {
+    /// Look once more at files that may have been written to though nobody told of it.
+    pub(crate) fn again<'a>(
+        mut self,
+        root: &Path,
+        files: impl IntoIterator<Item = &'a PathBuf>,
+        trust: Trust,
+        seen: &mut Seen<'_>,
+    ) -> io::Result<Self> {
         for path in files {
             let Some(state) = self.get(path).filter(|state| state.kind == Kind::File) else { continue };
             let state = match fs::symlink_metadata(root.join(path)) {
-                Ok(metadata) => {
-                    Walk::new(root, std::iter::empty(), Trust::Nothing, seen).state(path, &metadata, Some(state))?
-                }
+                Ok(metadata) => Walk::new(root, std::iter::empty(), trust, seen).state(path, &metadata, Some(state))?,
                 Err(error) if gone(&error) => continue,
                 Err(error) => return Err(named(&root.join(path), &error)),
             };

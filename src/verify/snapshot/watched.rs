@@ -1,18 +1,20 @@
 //! Which paths of a copy may have changed, so that a look need not visit the others.
 //!
-//! On Linux the kernel tells of each path of a directory that is opened, written, cut, renamed,
-//! made, removed, or given other permissions. The rule: a file is the same as when watching began
-//! if none of that was ever told of it. Whatever was told of once is looked at again at each look,
-//! by its time of change and its size as everywhere: a file may be held open, or be mapped, for
-//! longer than a call, and a store to a mapping is told by nobody but moves the time of change
-//! when it is the first to its page since the page was last written to disk. Directories that were
-//! made or moved meanwhile are walked whole, since things may have happened in them before anybody
-//! could have watched.
+//! On Linux the kernel tells of each path of a directory that is written, cut, renamed, made,
+//! removed, or given other permissions, and of each that is closed after it was open for writing.
+//! Of reading it is not asked to tell: a server may read ten thousand files in one call. The rule: a
+//! file is the same as when watching began if none of that was ever told of it, and if no process of
+//! the server has it open or mapped for writing at the time of the look ([`Held`](super::Held)).
+//! Whatever was told of once is looked at again at each look, by its time of change and its size as
+//! everywhere. Directories that were made or moved meanwhile are walked whole, since things may have
+//! happened in them before anybody could have watched.
 //!
 //! This holds from the moment on that [`Watched::begin`] returns, for a copy that nobody has
 //! written to before, and not for:
 //! - files with several names: they are looked at each time if they had them at the beginning;
 //!   one that gets a name outside of the copy, or is opened by handle, and is written there;
+//! - a store to memory by a process that isn't the server's own, or that we may not look into: it is
+//!   told of when the file is closed;
 //! - a copy that a server sees through an overlay, which works on its files in silence.
 //!
 //! If events were lost, or the kernel refuses to watch, everything is walked from then on. So it is
@@ -82,8 +84,8 @@ mod linux {
         /// Watch the directories of a copy that holds what the tree says. None if it cannot be done.
         pub(crate) fn begin(root: &Path, tree: &Tree) -> Option<Self> {
             let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-            let told = WatchFlags::OPEN
-                | WatchFlags::MODIFY
+            let told = WatchFlags::MODIFY
+                | WatchFlags::CLOSE_WRITE
                 | WatchFlags::ATTRIB
                 | WatchFlags::CREATE
                 | WatchFlags::DELETE
@@ -114,8 +116,8 @@ mod linux {
                     return None;
                 }
                 let is_directory = what.contains(ReadFlags::ISDIR);
-                // Of a watch that went with its directory, or of a directory that is listed.
-                if what.contains(ReadFlags::IGNORED) || (is_directory && what.contains(ReadFlags::OPEN)) {
+                // Of a watch that went with its directory.
+                if what.contains(ReadFlags::IGNORED) {
                     continue;
                 }
                 let dir = self.directories.get(&event.wd())?;

@@ -64,8 +64,8 @@ impl Store {
     }
 
     fn read(file: &Path) -> Result<Self> {
-        let flags =
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let access = if is_whole(file) { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;
         for (option, value) in [
@@ -118,6 +118,15 @@ fn objects(connection: &Connection) -> Result<Vec<(String, Object)>> {
         objects.push((text(0)?.unwrap_or_default(), object));
     }
     Ok(objects)
+}
+
+/// Whether a main file is the whole state by itself, so that nothing is ever written to read it: it
+/// keeps no log, by its header, and no log or journal lies beside it.
+pub(crate) fn is_whole(file: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
+    let keeps_no_log = read.is_ok() && header.ends_with(&[1, 1]);
+    keeps_no_log && ["-wal", "-journal"].iter().all(|suffix| !beside(file, suffix).exists())
 }
 
 /// The path of a sidecar.

@@ -1,7 +1,7 @@
 //! The state of one path of a layer.
 
 use std::{
-    collections::HashSet,
+    collections::BTreeSet,
     ffi::OsStr,
     fs::{self, File, Metadata},
     io::{self, Read as _},
@@ -27,13 +27,13 @@ const HASHED: u64 = 256 << 20;
 const NOTES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
 
 pub(super) struct Reader<'a> {
-    mapped: &'a HashSet<PathBuf>,
+    mapped: &'a BTreeSet<PathBuf>,
     kept: &'a Kept,
     left: u64,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(mapped: &'a HashSet<PathBuf>, kept: &'a Kept) -> Self {
+    pub(super) fn new(mapped: &'a BTreeSet<PathBuf>, kept: &'a Kept) -> Self {
         Self { mapped, kept, left: HASHED }
     }
 
