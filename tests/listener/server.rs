@@ -19,7 +19,7 @@ use serde_json::Map;
 
 use crate::{
     fixture::{program, table},
-    support::HANG,
+    support::{HANG, host::processes_with},
 };
 
 fn world() -> World {
@@ -130,9 +130,9 @@ async fn what_the_table_says_is_seen_of_every_behaviour_and_nothing_else() {
         }
     }
     connection.close().await;
-    // The child that means to stay.
-    let stays = format!("60.{}", victim.id());
-    assert!(Command::new("pkill").args(["-f", &stays]).status().unwrap().success());
+    // The child that means to stay goes with the server.
+    let left = processes_with(&[&format!("60.{}", victim.id())]);
+    assert!(left.is_empty(), "{left:?}");
     victim.kill().unwrap();
     victim.wait().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
