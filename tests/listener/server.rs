@@ -112,13 +112,14 @@ async fn what_the_table_says_is_seen_of_every_behaviour_and_nothing_else() {
     let now = Snapshot::take(&copy, Some(&last)).unwrap();
     last = now;
 
-    let mut wrong = Vec::new();
+    let (mut wrong, stays) = (Vec::new(), format!("sleep 60.{}", victim.id()));
     for row in table() {
         let [name, expected] = ["name", "listener"].map(|key| row[key].as_str().unwrap().to_owned());
         let before = listener.processes();
         let quiet = |_: &Question| std::future::ready(());
         let called = connection.call(&name, &Map::new(), Answer::Accept, quiet).await.unwrap();
         settle(&listener, &before).await;
+        assert!(name != "child_stays" || !processes_with(&[&stays]).is_empty(), "it didn't stay");
         let now = Snapshot::take(&copy, Some(&last)).unwrap();
         let mut effects = Snapshot::effects(&last, &now);
         last = now;
@@ -131,7 +132,7 @@ async fn what_the_table_says_is_seen_of_every_behaviour_and_nothing_else() {
     }
     connection.close().await;
     // The child that means to stay goes with the server.
-    let left = processes_with(&[&format!("60.{}", victim.id())]);
+    let left = processes_with(&[&stays]);
     assert!(left.is_empty(), "{left:?}");
     victim.kill().unwrap();
     victim.wait().unwrap();

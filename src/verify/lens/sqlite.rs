@@ -43,7 +43,8 @@ pub fn is_database(header: &[u8]) -> bool {
 ///
 /// Each path is a copy of a main file with copies of what lay beside it, under the same names; they
 /// must be free to be written: recovery and the log's transfer to the main file happen in them,
-/// which leaves their contents as they are. A main file that is the whole state is only read. A side without a database is `None`.
+/// which leaves their contents as they are. A main file that is the whole state is only read. A side
+/// without a database is `None`.
 ///
 /// # Errors
 ///
